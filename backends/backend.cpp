@@ -1,0 +1,27 @@
+#include "backends/backend.h"
+
+#include <algorithm>
+
+namespace mt {
+namespace {
+std::vector<const Backend*>& table() {
+  static std::vector<const Backend*> all;
+  return all;
+}
+}  // namespace
+
+const std::vector<const Backend*>& backends() { return table(); }
+
+const Backend* find_backend(std::string_view name) {
+  const auto it = std::find_if(table().begin(), table().end(), [&](const Backend* b) { return b->name() == name; });
+  return it == table().end() ? nullptr : *it;
+}
+
+bool register_backend(const Backend& backend) {
+  auto& all = table();
+  all.insert(std::upper_bound(all.begin(), all.end(), &backend, [](auto* a, auto* b) { return a->name() < b->name(); }),
+             &backend);
+  return true;
+}
+
+}  // namespace mt

@@ -1,0 +1,113 @@
+// The whole contract between the harness and a target. A backend is one folder that registers one Backend object.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mt/base/error.h"
+#include "mt/ir/kernel.h"
+#include "mt/passes/pipeline.h"
+
+namespace mt {
+
+/// What one launch on a device may ask for.
+struct Limits {
+  int max_threads = 1024;                      // of a threadgroup
+  std::int64_t threadgroup_bytes = 32 * 1024;  // of threadgroup memory
+  std::array<std::int64_t, 3> max_groups = {(1ll << 31) - 1, 65535, 65535};
+};
+
+struct DeviceInfo {
+  std::string backend;  // "cpu", "interp", ...
+  std::string name;     // the hardware
+  Limits limits;
+  std::map<std::string, std::string> details;  // for `tile device`: cores, instruction set, driver, ...
+};
+
+/// Memory of a device.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const = 0;
+  virtual void write(const void* from, std::size_t bytes, std::size_t offset = 0) = 0;
+  virtual void read(void* to, std::size_t bytes, std::size_t offset = 0) const = 0;
+  /// Host address where the memory is the host's own, else null.
+  virtual std::byte* host() { return nullptr; }
+};
+
+/// A part of a buffer, bound to one memory parameter.
+struct BufferView {
+  Buffer* buffer = nullptr;
+  std::size_t offset = 0;  // bytes
+  std::size_t bytes = 0;   // what the kernel may touch
+};
+
+/// Arguments in the kernel's order: device memories, then scalars (bits of their dtype, zero-extended).
+struct Arguments {
+  std::vector<BufferView> buffers;
+  std::vector<std::uint64_t> scalars;
+};
+using Groups = std::array<std::int64_t, 3>;
+
+/// A kernel compiled for one device.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Limit of this compiled kernel (registers may lower it below the device's).
+  virtual int max_threads() const { return 1024; }
+  bool from_cache = false;
+  double compile_ms = 0;
+  std::map<std::string, std::string> details;  // registers, spills, object bytes, instruction set, ...
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  /// Zero-filled memory aligned to at least 256 bytes. Throws Error when there is none left.
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  /// Compiles a kernel that `optimise` has run over with this backend's options. Throws Error.
+  virtual std::shared_ptr<Program> compile(const Kernel& kernel) = 0;
+  /// Enqueues one launch; geometry and sizes have been checked. Throws Error on what only the device can find.
+  virtual void launch(Program& program, const Arguments& arguments, const Groups& groups) = 0;
+  /// Waits for what was enqueued. Throws Error for a launch that failed.
+  virtual void wait() {}
+};
+
+/// What `tile build` writes for one kernel.
+struct Artefact {
+  std::string extension;  // "metal", "cu", "ll"
+  std::string text;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;         // as in --device and --target
+  virtual std::string_view description() const = 0;  // one line
+  virtual PipelineOptions pipeline() const = 0;
+  /// Text of the optimised kernel in the target's language, where the target has one.
+  virtual std::optional<Artefact> artefact(const Kernel&) const { return std::nullopt; }
+  /// Checks of the generated text by a compiler that is present (nvcc, NVRTC): empty when good, else the sentence.
+  virtual std::optional<std::string> check_artefact(const Artefact&) const { return std::nullopt; }
+  /// The device, or why there is none here.
+  virtual Result<std::unique_ptr<Device>> open(int index = 0) const = 0;
+  /// A sentence that says why it can't run here; empty where it can.
+  virtual std::string unavailable() const { return ""; }
+  /// Preference as the default device; higher wins; 0 never.
+  virtual int rank() const { return 0; }
+};
+
+/// All backends in this build, by name.
+const std::vector<const Backend*>& backends();
+const Backend* find_backend(std::string_view name);
+/// Called from a static object in the backend's folder.
+bool register_backend(const Backend& backend);
+
+}  // namespace mt
