@@ -59,7 +59,7 @@ struct ScalarParam {
 
 struct Inst {
   Op op = Op::Const;
-  Combine combine = Combine::Sum;    // reductions, scans, atomics
+  Combine combine = Combine::Sum;    // reductions (simd, group, vector), scans, atomics
   bool exclusive = false;            // SimdScan
   bool contiguous = false;           // For over simdgroups: see Kernel docs in for_simds of the DSL
   std::int32_t align = 1;            // Load, Store: elements that divide the address
