@@ -1,0 +1,36 @@
+// How an input tensor is filled: a description; mt/oracle/fill generates the numbers.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace mt {
+
+struct Fill {
+  enum class Kind : std::uint8_t { Normal, Uniform, Integers, Bits, Constant, Iota, RowScaled };
+  Kind kind = Kind::Normal;
+  double a = 0, b = 1;  // Normal: mean, deviation. Uniform: low, high. Integers: low, high (both included). Constant: a
+  std::string below;    // Integers: high is this dimension of the problem minus 1
+  bool edges = true;    // floats: in cases that ask for edge values, plant ±0, subnormals, max, ±inf, NaN and ties
+  bool operator==(const Fill&) const = default;
+
+  static Fill normal(double mean = 0, double deviation = 1) { return {Kind::Normal, mean, deviation, {}, true}; }
+  static Fill uniform(double low, double high) { return {Kind::Uniform, low, high, {}, true}; }
+  static Fill positive(double low = 0.01, double high = 8) { return {Kind::Uniform, low, high, {}, true}; }
+  static Fill unit() { return {Kind::Uniform, -1, 1, {}, true}; }
+  static Fill integers(double low, double high) { return {Kind::Integers, low, high, {}, true}; }
+  /// Integers from 0 to a dimension of the problem, exclusive: indices into it.
+  static Fill index(std::string dimension) { return {Kind::Integers, 0, 0, std::move(dimension), true}; }
+  /// Random 32-bit words (packed codes).
+  static Fill bits() { return {Kind::Bits, 0, 0, {}, false}; }
+  static Fill constant(double value) { return {Kind::Constant, value, 0, {}, false}; }
+  static Fill iota() { return {Kind::Iota, 0, 0, {}, false}; }
+  /// Normal, with a magnitude of its own for each row (2^-6 … 2^6): an error of one row can't hide behind another.
+  static Fill row_scaled(double deviation = 1) { return {Kind::RowScaled, 0, deviation, {}, true}; }
+  Fill without_edges() const {
+    Fill f = *this;
+    f.edges = false;
+    return f;
+  }
+};
+
+}  // namespace mt
