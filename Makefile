@@ -1,0 +1,44 @@
+# A thin front for CMake. `make bench` on a fresh Debian 12 or Ubuntu 24.04 installs, builds, verifies and measures.
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD := build/$(PRESET)
+
+.PHONY: build bench test setup format check-format check-layers clean
+.DEFAULT_GOAL := build
+
+build: $(BUILD)/build.ninja
+	cmake --build $(BUILD) -j $(JOBS)
+	ln -sfn $(BUILD)/tile tile
+
+$(BUILD)/build.ninja: CMakePresets.json $(wildcard build/packages.stamp)
+	@command -v cmake >/dev/null && command -v ninja >/dev/null || { echo "make: cmake or ninja is missing; run 'make setup'" >&2; exit 1; }
+	cmake --preset $(PRESET)
+	@touch $@
+
+bench:
+	tools/setup.sh
+	$(MAKE) build
+	./tile bench --quick
+
+test:
+	tools/setup.sh
+	$(MAKE) build
+	status=0; \
+	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) --output-junit ctest.xml || status=1; \
+	./tile test --json $(BUILD)/test.jsonl || status=1; \
+	exit $$status
+
+setup:
+	tools/setup.sh --dev
+
+format:
+	tools/format.sh
+
+check-format:
+	tools/format.sh --check
+
+check-layers:
+	python3 tools/check_layers.py
+
+clean:
+	rm -rf build tile
