@@ -1,60 +1,23 @@
 #include "mt/ir/opcode.h"
 
 #include <array>
-#include <bit>
-#include <cmath>
 
 #include "mt/base/error.h"
+#include "mt/ir/op_rows.h"
 
 namespace mt {
 namespace {
 
-constexpr std::uint64_t mt_u(std::int64_t x) { return static_cast<std::uint64_t>(x); }
-constexpr std::int64_t mt_wrap(std::uint64_t x) { return static_cast<std::int64_t>(x); }
-
-/// Newton steps on erf from a logarithmic first guess (Winitzki), in double.
-float mt_erfinv(float a) {
-  const double y = static_cast<double>(a);
-  if (!(std::fabs(y) < 1)) return y == 1 ? HUGE_VALF : y == -1 ? -HUGE_VALF : NAN;
-  const double l = std::log1p(-y * y), k = 2 / (M_PI * 0.147) + l / 2;
-  double x = std::copysign(std::sqrt(std::sqrt(k * k - l / 0.147) - k), y);
-  for (int i = 0; i < 4; ++i) {
-    const double tail = y > 0 ? std::erfc(x) - (1 - y) : (1 + y) - std::erfc(-x);
-    const double miss = std::fabs(y) > 0.5 ? -tail : std::erf(x) - y;
-    x -= miss * std::sqrt(M_PI) / 2 * std::exp(x * x);
-  }
-  return static_cast<float>(x);
-}
-
-#define MT_F(expr)                         \
-  [](float a, float b, float c) -> float { \
-    (void)a, (void)b, (void)c;             \
-    return static_cast<float>(expr);       \
-  }
-#define MT_U(expr)                                        \
-  [](std::uint64_t a, std::uint64_t b) -> std::uint64_t { \
-    (void)a, (void)b;                                     \
-    return expr;                                          \
-  }
-#define MT_S(expr)                                     \
-  [](std::int64_t a, std::int64_t b) -> std::int64_t { \
-    (void)a, (void)b;                                  \
-    return expr;                                       \
-  }
-#define OP(Id, ...) OpInfo{__VA_ARGS__},
-constexpr OpInfo kOps[] = {
-#include "mt/ir/ops.def"
-};
 constexpr std::array<std::string_view, 8> kCombines = {"sum", "prod", "min", "max", "and", "or", "xor", "exchange"};
 
 }  // namespace
 
-const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
-int op_count() { return static_cast<int>(std::size(kOps)); }
+const OpInfo& info(Op op) { return kOpRows[static_cast<int>(op)]; }
+int op_count() { return static_cast<int>(std::size(kOpRows)); }
 
 std::optional<Op> op_from(std::string_view name) {
   for (int i = 0; i < op_count(); ++i)
-    if (kOps[i].name == name) return static_cast<Op>(i);
+    if (kOpRows[i].name == name) return static_cast<Op>(i);
   return std::nullopt;
 }
 
