@@ -78,6 +78,9 @@ class Device {
   virtual void launch(Program& program, const Arguments& arguments, const Groups& groups) = 0;
   /// Waits for what was enqueued. Throws Error for a launch that failed.
   virtual void wait() {}
+  /// Sets a switch that only some devices have ("nan_birth", "max_steps" of interp); false where this one has no such
+  /// switch or the value is out of its range. It holds for the launches that follow.
+  virtual bool set_option(std::string_view, std::int64_t) { return false; }
 };
 
 /// What `tile build` writes for one kernel.
