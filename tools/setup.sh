@@ -11,7 +11,7 @@ llvm=llvm-19-dev
 dev=()
 for arg in "$@"; do
   case "$arg" in
-    --dev) dev=(clang-format-14 clang-tidy-14 clang-14) ;;
+    --dev) dev=(clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev) ;;
     *) echo "setup: unknown argument '$arg'; the only one is --dev" >&2; exit 2 ;;
   esac
 done
