@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mt/base/error.h"
+#include "mt/base/traits.h"
 #include "mt/ir/kernel.h"
 #include "mt/passes/pipeline.h"
 
@@ -95,6 +96,8 @@ class Backend {
   virtual std::string_view name() const = 0;         // as in --device and --target
   virtual std::string_view description() const = 0;  // one line
   virtual PipelineOptions pipeline() const = 0;
+  /// What kernels may know of it when they choose counts and geometry.
+  virtual TargetTraits traits() const { return {}; }
   /// Text of the optimised kernel in the target's language, where the target has one.
   virtual std::optional<Artefact> artefact(const Kernel&) const { return std::nullopt; }
   /// Checks of the generated text by a compiler that is present (nvcc, NVRTC): empty when good, else the sentence.

@@ -1,0 +1,47 @@
+// Loops that most kernels share: over all elements of a grid, and over the elements of a row.
+#pragma once
+#include "mt/dsl/control.h"
+#include "mt/dsl/memory.h"
+
+namespace mt {
+
+/// Threadgroups of `threads` threads that `map_` needs for n elements, `width` a thread.
+inline std::int64_t map_groups(std::int64_t n, int width, int threads) {
+  return ceil_div(n, std::int64_t{width} * threads);
+}
+
+/// Calls body(U64 index, int lanes) so that every element 0 … n - 1 is covered once by a run of `lanes` elements:
+/// `width` of them a thread, one by one at the ragged end. The grid has map_groups(n, width, threads) threadgroups
+/// along x.
+template <class F>
+void map_(At<u64, Form::One> n, int width, F&& body, Here here = Here::current()) {
+  const U64 count = value_from<u64, Form::One>(n.id);
+  const U64 first = global_id(here) * At<u64, Form::One>(width, here);
+  if_(At<bool, Form::One>(first + At<u64, Form::One>(width, here) <= count, here), [&] {
+    body(first, width);
+  }).else_([&] {
+    if (width > 1)
+      for_(
+          first, count, 1, [&](U64 i) { body(i, 1); }, here);
+  });
+}
+
+/// Calls body(U32 index, int lanes) so that the threads of a threadgroup together cover 0 … n - 1 of a row: runs of
+/// `width` elements first, single elements at the ragged end. `even`: n is known to be a multiple of width.
+template <class F>
+void for_row_(At<u32, Form::One> n, int width, bool even, F&& body, Here here = Here::current()) {
+  const U32 count = value_from<u32, Form::One>(n.id), thread = thread_id(here);
+  const auto number = [&](int v) { return At<u32, Form::One>(v, here); };
+  if (even || width == 1) {
+    for_(
+        thread * number(width), count, number(threads() * width), [&](U32 i) { body(i, width); }, here);
+    return;
+  }
+  const U32 whole = count - count % number(width);
+  for_(
+      thread * number(width), whole, number(threads() * width), [&](U32 i) { body(i, width); }, here);
+  for_(
+      whole + thread, count, number(threads()), [&](U32 i) { body(i, 1); }, here);
+}
+
+}  // namespace mt

@@ -1,0 +1,75 @@
+// A problem: sizes and real parameters by name. Everything about a launch follows from it.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mt/base/error.h"
+
+namespace mt {
+
+class Problem {
+ public:
+  Problem() = default;
+  Problem(std::initializer_list<std::pair<const std::string, std::int64_t>> sizes) : sizes_(sizes) {}
+
+  /// Size `name`; Error where the problem has none.
+  std::int64_t operator[](std::string_view name) const;
+  std::int64_t get(std::string_view name, std::int64_t fallback) const;
+  bool has(std::string_view name) const { return sizes_.find(std::string(name)) != sizes_.end(); }
+  Problem with(std::string_view name, std::int64_t value) const;
+
+  double real(std::string_view name, double fallback) const;
+  Problem with_real(std::string_view name, double value) const;
+
+  /// Inputs of this case hold edge values (±0, subnormals, max, ±inf, NaN, ties) among the random ones.
+  Problem with_edges() const;
+  bool edges() const { return edges_; }
+  Problem with_seed(std::uint64_t seed) const;
+  std::uint64_t seed() const { return seed_; }
+
+  const std::map<std::string, std::int64_t>& sizes() const { return sizes_; }
+  const std::map<std::string, double>& reals() const { return reals_; }
+  /// `key:value/key:value`, the form bench names use.
+  std::string text() const;
+
+ private:
+  std::map<std::string, std::int64_t> sizes_;
+  std::map<std::string, double> reals_;
+  std::uint64_t seed_ = 1;
+  bool edges_ = false;
+};
+
+using Problems = std::vector<Problem>;
+
+/// One problem for each value of one size.
+Problems over(const Problem& base, std::string_view size, std::initializer_list<std::int64_t> values);
+/// One problem for each of `bases` and each value.
+Problems over(const Problems& bases, std::string_view size, std::initializer_list<std::int64_t> values);
+Problems operator+(Problems a, const Problems& b);
+
+/// States a precondition: throws Error with `why` where `holds` is false. `why` says what must hold.
+inline void require(bool holds, std::string_view why) {
+  if (!holds) throw Error(std::string(why));
+}
+
+/// Geometry of one launch, computed from the problem.
+struct Launch {
+  std::int64_t groups[3] = {1, 1, 1};  // threadgroups along x, y, z; a zero launches nothing
+  int threads = 256;                   // of a threadgroup: 32..1024, a multiple of 32
+};
+
+/// What the problem asks of the machine, for the roofline.
+struct Work {
+  double read = 0;     // bytes that must come from memory
+  double written = 0;  // bytes that must go to memory
+  double flops = 0;
+};
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace mt
