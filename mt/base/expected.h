@@ -1,5 +1,6 @@
 // What a reference says a tensor should hold, and how far a result may be from it.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@ struct Expected {
   std::vector<double> value;
   std::vector<double> bound;
   std::vector<double> low = {}, high = {};
+  // Where `code_bits` is not 0 the tensor holds 32-bit words of packed codes and an element here is one code: rows of
+  // `codes_per_row`, each a bit stream from the low end of its first word, padded to a whole word.
+  int code_bits = 0;
+  std::int64_t codes_per_row = 0;
 };
 
 /// Expected outputs by tensor name.

@@ -32,4 +32,15 @@ constexpr std::uint16_t f32_to_f16(float x) {
   return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
 }
 
+/// `x` as an f32 that is truncated and, where that lost something, made odd: rounding the result to f16 or bf16 equals
+/// rounding `x` itself once.
+constexpr float f64_to_f32_odd(double x) {
+  const auto f = static_cast<float>(x);
+  const double widened = static_cast<double>(f);
+  if (widened == x || x != x) return f;
+  auto u = std::bit_cast<std::uint32_t>(f);
+  if ((widened < 0 ? -widened : widened) > (x < 0 ? -x : x)) --u;
+  return std::bit_cast<float>(u | 1u);
+}
+
 }  // namespace mt

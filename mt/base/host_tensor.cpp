@@ -1,8 +1,9 @@
 #include "mt/base/host_tensor.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "mt/base/error.h"
 #include "mt/base/half.h"
@@ -19,15 +20,6 @@ T read(const std::byte* p) {
 template <class T>
 void write(std::byte* p, T v) {
   std::memcpy(p, &v, sizeof v);
-}
-
-/// Rounds once from double to `mantissa_bits` (implicit bit included), with gradual underflow below 2^min_exponent.
-double round_binary(double x, int mantissa_bits, int min_exponent, double largest) {
-  if (x == 0 || !std::isfinite(x)) return x;
-  const int exponent = std::max(std::ilogb(x), min_exponent);
-  const double ulp = std::ldexp(1.0, exponent - (mantissa_bits - 1));
-  const double r = std::nearbyint(x / ulp) * ulp;
-  return std::fabs(r) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::copysign(r, x);
 }
 
 }  // namespace
@@ -92,10 +84,10 @@ void HostTensor::set(std::int64_t i, double value) {
       write(p, static_cast<float>(value));
       break;
     case DType::F16:
-      write(p, f32_to_f16(static_cast<float>(round_to(DType::F16, value))));
+      write(p, f32_to_f16(f64_to_f32_odd(value)));
       break;
     case DType::BF16:
-      write(p, f32_to_bf16(static_cast<float>(round_to(DType::BF16, value))));
+      write(p, f32_to_bf16(f64_to_f32_odd(value)));
       break;
     case DType::U64:
       write(p, static_cast<std::uint64_t>(value));
@@ -145,9 +137,9 @@ double round_to(DType type, double value) {
     case DType::F32:
       return static_cast<double>(static_cast<float>(value));
     case DType::F16:
-      return round_binary(value, 11, -14, 65504.0);
+      return static_cast<double>(f16_to_f32(f32_to_f16(f64_to_f32_odd(value))));
     case DType::BF16:
-      return round_binary(value, 8, -126, 0x1.fep127);
+      return static_cast<double>(bf16_to_f32(f32_to_bf16(f64_to_f32_odd(value))));
     default:
       return value;
   }
@@ -157,8 +149,9 @@ double half_ulp(DType type, double value) {
   if (!is_float(type) || !std::isfinite(value)) return 0;
   const int mantissa_bits = type == DType::F32 ? 24 : type == DType::F16 ? 11 : 8;
   const int min_exponent = type == DType::F16 ? -14 : -126;
-  const int exponent = value == 0 ? min_exponent : std::max(std::ilogb(value), min_exponent);
-  return std::ldexp(1.0, exponent - mantissa_bits);
+  const auto biased = static_cast<int>((std::bit_cast<std::uint64_t>(value) >> 52) & 0x7ff);
+  const int exponent = std::max(biased - 1023, min_exponent);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent - mantissa_bits + 1023) << 52);  // a power of two
 }
 
 }  // namespace mt
