@@ -24,7 +24,8 @@ Kernel traced(F&& body) {
 
 TEST(Dsl, TracesToASoundKernel) {
   const Kernel k = traced([](auto& x, auto& y, auto& n) {
-    const auto in = x.row(group_id()), out = y.row(group_id());
+    const auto in = x.row(group_id());
+    const auto out = y.row(group_id());
     VecVar<f32> total(4, 0.f);
     for_row_(n, 4, n.multiple_of(4), [&](U32 i, int lanes) { out.store(i, in.load(i, lanes) * 2.f); });
     for_simds(n, [&](U32 i) { total += in.load(i, 4) * 0.5f; });
