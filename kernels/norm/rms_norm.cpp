@@ -1,6 +1,6 @@
 // RMS normalisation of rows: out = x / sqrt(mean(x²) + eps) * w.
 #include "mt/dsl/dsl.h"
-#include "mt/oracle/norm.h"
+#include "mt/oracle/norms.h"
 
 namespace mt {
 namespace {
@@ -47,7 +47,7 @@ struct RmsNorm {
   Problems tests() const {
     return over({{"rows", 3}}, "n", {1, 31, 32, 33, 127, 128, 1000, 1024, 4097}) + Problems{{{"rows", 0}, {"n", 64}}};
   }
-  Problems benches() const { return over({{"rows", 4096}}, "n", {1024, 4096}); }
+  Problems benches() const { return over({{"rows", 4096}}, "n", {4096, 1024}); }
   Work work(const Problem& p) const {
     const double elements = static_cast<double>(p["rows"] * p["n"]), size = size_of(dtype_of<T>);
     return {.read = (elements + static_cast<double>(p["n"])) * size, .written = elements * size, .flops = 4 * elements};

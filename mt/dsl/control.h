@@ -55,6 +55,8 @@ using index_t = typename IndexOf<X>::type;
 namespace detail {
 template <class I, class F>
 void for_loop(ValueId begin, ValueId end, ValueId step, bool contiguous, Here here, F&& body) {
+  static_assert(std::integral<I> && !std::same_as<I, bool>,
+                "a for_ counts in integers: cast the end, or count in an integer and compute the float from it");
   static_assert(std::is_void_v<std::invoke_result_t<F, Value<I>>>,
                 "a for_ body returns nothing: assign to a Var declared outside");
   Trace& t = trace();

@@ -52,6 +52,21 @@ TEST(Dsl, ValuesKnowTheirLine) {
         << info(i.op).name << " says " << to_string(i.loc);
 }
 
+TEST(Dsl, NotOfAValueOrAVarSaysTheLineOfItsOperand) {
+  traced([](auto& x, auto& y, auto&) {
+    const Bool positive = x.load(0) > 0.f;
+    const int line = __LINE__ - 1;
+    Var<bool> done(positive);
+    for (const Bool& opposite : {!positive, !done}) {
+      const Inst* made = trace().kernel.def(opposite.id());
+      EXPECT_EQ(made->op, Op::Not);
+      EXPECT_NE(std::string(made->loc.file).find("dsl_test.cpp"), std::string::npos);
+      y.store(0, select(opposite, 1.f, F32(0.f)));
+    }
+    EXPECT_EQ(trace().kernel.def((!positive).id())->loc.line, line);
+  });
+}
+
 TEST(Dsl, DivisibilityOfStridesIsAFact) {
   traced([](auto&, auto& y, auto& n) {
     EXPECT_TRUE(n.multiple_of(4));

@@ -90,6 +90,7 @@ int declare_tensor(TensorParam p) {
   s.tensors.push_back(std::move(p));
   return static_cast<int>(s.tensors.size() - 1);
 }
+Fill& fill_of(MemoryId tensor) { return declaring().tensors[index_of(tensor)].fill; }
 void declare_scalar(ScalarDecl d) {
   Signature& s = declaring();
   if (s.scalar(d.name) >= 0) throw Error(fmt::format("two scalars are called {}", d.name));

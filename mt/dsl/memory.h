@@ -32,6 +32,7 @@ ValueId scalar_param(std::string_view name, Here here);
 std::int64_t scalar_fact(std::string_view name);
 MemoryId array(std::string name, Space space, DType dtype, std::int64_t count, Here here);
 int declare_tensor(TensorParam p);
+Fill& fill_of(MemoryId tensor);
 void declare_scalar(ScalarDecl s);
 }  // namespace detail
 
@@ -53,6 +54,8 @@ class Scalar : public Ops<T, Form::One> {
   std::string name_;
 };
 using Size = Scalar<u32>;
+/// A size that may pass 2^32: element counts of flat tensors.
+using LargeSize = Scalar<u64>;
 
 /// One element of an array, read when used and written when assigned.
 template <class T>
@@ -138,6 +141,8 @@ class Tensor : public View<T, Reads, Writes> {
                                                           std::move(shape), std::move(fill), temporary})),
             ValueId::None, false) {}
   Tensor(const Tensor&) = delete;
+  /// Other test data than the declaration says: for instances of one template with domains of their own.
+  void fill_with(Fill fill) { detail::fill_of(this->memory_) = std::move(fill); }
   /// The part that starts at these leading coordinates; the rest count as 0. Offsets are 64-bit.
   template <class... I>
   View<T, Reads, Writes> at(I... coordinates) const {

@@ -46,6 +46,12 @@ ValueId unary(Op op, ValueId a, Here here) {
   return trace().value({.op = op, .in = {a}}, trace().kernel.type(a), here);
 }
 
+ValueId logical_not(ValueId a) {
+  Trace& t = trace();
+  const Inst* made = t.kernel.def(a);
+  const Loc loc = made ? made->loc : Loc();
+  return t.builder.value({.op = Op::Not, .in = {a}, .loc = loc}, t.kernel.type(a));
+}
 ValueId binary(Op op, ValueId a, ValueId b, Here here) {
   unify({&a, &b}, info(op).name, here);
   const Type t = trace().kernel.type(a);

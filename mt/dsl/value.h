@@ -53,6 +53,8 @@ namespace detail {
 ValueId literal(DType dtype, double value, Here here);
 ValueId literal_int(DType dtype, std::int64_t value, Here here);
 ValueId unary(Op op, ValueId a, Here here);
+/// `!a`, placed at the line that made `a`.
+ValueId logical_not(ValueId a);
 /// Splats the narrower operand where one has a single lane; Error where both have several and they differ.
 ValueId binary(Op op, ValueId a, ValueId b, Here here);
 ValueId ternary(Op op, ValueId a, ValueId b, ValueId c, Here here);
@@ -179,6 +181,12 @@ struct BoolOps : CommonOps<T, F> {
   MT_OPERATOR(|, Or, T)
   MT_OPERATOR(^, Xor, T)
   friend BasicValue<T, F> operator!(At<T, F> a) { return value_from<T, F>(detail::unary(Op::Not, a.id, a.here)); }
+  // Values and Vars can be asked for a host truth value (which is refused with a sentence), so the built-in ! competes
+  // with the function above and only an exact match beats it. It says the line of its operand.
+  friend BasicValue<T, F> operator!(const BasicValue<T, F>& a) { return value_from<T, F>(detail::logical_not(a.id())); }
+  friend BasicValue<T, F> operator!(const BasicVar<T, F>& a) {
+    return value_from<T, F>(detail::logical_not(BasicValue<T, F>(a).id()));
+  }
 };
 #undef MT_OPERATOR
 
@@ -201,11 +209,32 @@ struct FloatOps : NumberOps<T, F> {
   }
 };
 
+template <class T>
+concept ComputeInt = std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, u64>;
+/// The operators of a type. Storage types narrower than 32 bits have none of arithmetic: widen with cast, compute, and
+/// let the store round.
 template <class T, Form F>
-using Ops =
-    std::conditional_t<std::same_as<T, bool>, BoolOps<T, F>,
-                       std::conditional_t<std::same_as<T, f32>, FloatOps<T, F>,
-                                          std::conditional_t<std::same_as<T, u32>, Unsigned32Ops<T, F>, IntOps<T, F>>>>;
+struct OpsOf {
+  using type = CommonOps<T, F>;
+};
+template <Form F>
+struct OpsOf<bool, F> {
+  using type = BoolOps<bool, F>;
+};
+template <Form F>
+struct OpsOf<f32, F> {
+  using type = FloatOps<f32, F>;
+};
+template <Form F>
+struct OpsOf<u32, F> {
+  using type = Unsigned32Ops<u32, F>;
+};
+template <ComputeInt T, Form F>
+struct OpsOf<T, F> {
+  using type = IntOps<T, F>;
+};
+template <class T, Form F>
+using Ops = typename OpsOf<T, F>::type;
 
 /// An SSA value: copying names the same value again, assigning is not allowed (state is a Var).
 template <class T, Form F>

@@ -1,0 +1,52 @@
+// Gated activations of feed-forward layers: out[i] = f(gate[i]) combined with up[i].
+#include "kernels/lib/map_kernel.h"
+#include "mt/oracle/binary.h"
+
+namespace mt {
+namespace {
+
+using Function = Vec<f32> (*)(const Vec<f32>& gate, const Vec<f32>& up);
+using Reference = Expected (*)(const HostTensor& gate, const HostTensor& up);
+
+template <Storage T>
+struct GatedMap {
+  In<T> gate{"gate", {"n"}, Fill::normal(0, 4)}, up{"up", {"n"}, Fill::normal(0, 4)};
+  Out<T> out{"out", {"n"}};
+  LargeSize n{"n"};
+  Function f = nullptr;
+  Reference reference = nullptr;
+
+  Launch launch(const Problem& p) const { return map_launch<T>(p); }
+  void body() const {
+    map_(n, kMapWidth<T>, [&](U64 i, int lanes) { out.store(i, f(gate.load(i, lanes), up.load(i, lanes))); });
+  }
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", reference(in["gate"], in["up"])}}; }
+  Problems tests() const { return map_tests(); }
+  Problems benches() const { return map_benches(); }
+  Work work(const Problem& p) const { return map_work<T>(p, 2); }
+};
+
+Vec<f32> swiglu(const Vec<f32>& gate, const Vec<f32>& up) { return silu(gate) * up; }
+Vec<f32> gate_gelu(const Vec<f32>& gate, const Vec<f32>& up) { return gelu(gate) * up; }
+/// Both clamped to ±7, the gate's sigmoid sharpened by 1.702, the linear part shifted by 1.
+Vec<f32> clipped_swiglu(const Vec<f32>& gate, const Vec<f32>& up) {
+  const Vec<f32> g = min(max(gate, -7.f), 7.f), u = min(max(up, -7.f), 7.f);
+  return g * sigmoid(1.702f * g) * (u + 1.f);
+}
+
+template <Function F>
+constexpr auto with(Reference reference) {
+  return [reference](auto& k) {
+    k.f = F;
+    k.reference = reference;
+  };
+}
+
+const bool registered =
+    kernel<GatedMap>("mt_swiglu", Floats{}, with<swiglu>(oracle::swiglu)) &&
+    kernel<GatedMap>("mt_fused_gate_gelu", Floats{}, with<gate_gelu>(oracle::gate_gelu)) &&
+    kernel<GatedMap>("mt_fused_gate_clipped_swiglu", Floats{},
+                     with<clipped_swiglu>([](auto& gate, auto& up) { return oracle::clipped_swiglu(gate, up); }));
+
+}  // namespace
+}  // namespace mt

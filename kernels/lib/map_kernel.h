@@ -1,0 +1,40 @@
+// What every elementwise kernel shares: geometry, problems and traffic.
+#pragma once
+#include "mt/dsl/dsl.h"
+
+namespace mt {
+
+/// Elements that one thread takes so that it moves 16 bytes of T at a time.
+template <class T>
+constexpr int kMapWidth = 16 / size_of(dtype_of<T>) > 8 ? 8 : 16 / size_of(dtype_of<T>);
+inline constexpr int kMapThreads = 256;
+
+/// Geometry over the n elements of the problem.
+template <class T>
+Launch map_launch(const Problem& p) {
+  return {.groups = {map_groups(p["n"], kMapWidth<T>, kMapThreads)}, .threads = kMapThreads};
+}
+/// Sizes around a vector, a simdgroup and a threadgroup; nothing at all; and edge values.
+inline Problems map_tests() {
+  return over(Problem{}, "n", {1, 7, 31, 32, 33, 1023, 1024, 1025, 2047, 2049, 10007, 0}) +
+         Problems{Problem{{"n", 1024}}.with_edges()};
+}
+inline Problems map_benches() { return {{{"n", 64 << 20}}}; }
+/// `inputs` tensors of T in, `outputs` of them out.
+template <class T>
+Work map_work(const Problem& p, int inputs, int outputs = 1) {
+  const double bytes = static_cast<double>(p["n"]) * size_of(dtype_of<T>);
+  return {.read = bytes * inputs, .written = bytes * outputs};
+}
+
+/// 1 / (1 + exp(-x)).
+inline Vec<f32> sigmoid(const Vec<f32>& x) { return recip(1.f + exp(-x)); }
+/// x * sigmoid(x).
+inline Vec<f32> silu(const Vec<f32>& x) { return x / (1.f + exp(-x)); }
+/// The tanh form of gelu: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³))).
+inline Vec<f32> gelu(const Vec<f32>& x) {
+  const Vec<f32> inner = 0.7978845608028654f * fma(0.044715f * x * x, x, x);
+  return 0.5f * x * (1.f + tanh(inner));
+}
+
+}  // namespace mt
