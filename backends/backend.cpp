@@ -10,6 +10,19 @@ std::vector<const Backend*>& table() {
 }
 }  // namespace
 
+std::optional<Artefact> Backend::program(const std::vector<Kernel>& stages) const {
+  std::optional<Artefact> all;
+  for (const Kernel& k : stages) {
+    const std::optional<Artefact> one = artefact(k);
+    if (!one) return std::nullopt;
+    if (all)
+      all->text += "\n" + one->text;
+    else
+      all = one;
+  }
+  return all;
+}
+
 const std::vector<const Backend*>& backends() { return table(); }
 
 const Backend* find_backend(std::string_view name) {

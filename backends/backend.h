@@ -100,8 +100,16 @@ class Backend {
   virtual TargetTraits traits() const { return {}; }
   /// Text of the optimised kernel in the target's language, where the target has one.
   virtual std::optional<Artefact> artefact(const Kernel&) const { return std::nullopt; }
-  /// Checks of the generated text by a compiler that is present (nvcc, NVRTC): empty when good, else the sentence.
-  virtual std::optional<std::string> check_artefact(const Artefact&) const { return std::nullopt; }
+  /// One text for the stages of a program, with what they share written once.
+  virtual std::optional<Artefact> program(const std::vector<Kernel>& stages) const;
+  /// Checks of the generated text by a compiler that is present (nvcc, NVRTC): empty when good, else the sentence;
+  /// nothing where there is no such compiler. `facts` receives what it says: compiler, and by kernel (as `name.fact`)
+  /// registers, spill_bytes, shared_bytes.
+  virtual std::optional<std::string> check_artefact(const Artefact&,
+                                                    std::map<std::string, std::string>* facts = nullptr) const {
+    (void)facts;
+    return std::nullopt;
+  }
   /// The device, or why there is none here.
   virtual Result<std::unique_ptr<Device>> open(int index = 0) const = 0;
   /// A sentence that says why it can't run here; empty where it can.
