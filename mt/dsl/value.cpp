@@ -9,6 +9,11 @@ namespace {
   throw Error(fmt::format("{}: [{}] {}", to_string(Loc(here)), trace().kernel.name, what));
 }
 
+Loc loc_of(const Kernel& kernel, ValueId v) {
+  const Inst* made = kernel.def(v);
+  return made ? made->loc : Loc();
+}
+
 /// Brings operands to one number of lanes.
 void unify(std::vector<ValueId*> operands, std::string_view op, Here here) {
   int widest = 1;
@@ -48,10 +53,14 @@ ValueId unary(Op op, ValueId a, Here here) {
 
 ValueId logical_not(ValueId a) {
   Trace& t = trace();
-  const Inst* made = t.kernel.def(a);
-  const Loc loc = made ? made->loc : Loc();
-  return t.builder.value({.op = Op::Not, .in = {a}, .loc = loc}, t.kernel.type(a));
+  return t.builder.value({.op = Op::Not, .in = {a}, .loc = loc_of(t.kernel, a)}, t.kernel.type(a));
 }
+
+ValueId logical_not_var(ValueId var) {
+  Trace& t = trace();
+  return logical_not(t.builder.value({.op = Op::Get, .in = {var}, .loc = loc_of(t.kernel, var)}, t.kernel.type(var)));
+}
+
 ValueId binary(Op op, ValueId a, ValueId b, Here here) {
   unify({&a, &b}, info(op).name, here);
   const Type t = trace().kernel.type(a);

@@ -53,8 +53,9 @@ namespace detail {
 ValueId literal(DType dtype, double value, Here here);
 ValueId literal_int(DType dtype, std::int64_t value, Here here);
 ValueId unary(Op op, ValueId a, Here here);
-/// `!a`, placed at the line that made `a`.
+/// `!a`, placed at the line that made the operand.
 ValueId logical_not(ValueId a);
+ValueId logical_not_var(ValueId var);
 /// Splats the narrower operand where one has a single lane; Error where both have several and they differ.
 ValueId binary(Op op, ValueId a, ValueId b, Here here);
 ValueId ternary(Op op, ValueId a, ValueId b, ValueId c, Here here);
@@ -184,9 +185,6 @@ struct BoolOps : CommonOps<T, F> {
   // Values and Vars can be asked for a host truth value (which is refused with a sentence), so the built-in ! competes
   // with the function above and only an exact match beats it. It says the line of its operand.
   friend BasicValue<T, F> operator!(const BasicValue<T, F>& a) { return value_from<T, F>(detail::logical_not(a.id())); }
-  friend BasicValue<T, F> operator!(const BasicVar<T, F>& a) {
-    return value_from<T, F>(detail::logical_not(BasicValue<T, F>(a).id()));
-  }
 };
 #undef MT_OPERATOR
 
@@ -313,6 +311,9 @@ class BasicVar : public Ops<T, F> {
     static_assert(never<B>,
                   "a device value has no host truth value: use if_(cond, [&]{...}), select(cond, a, b), & or |");
     return false;
+  }
+  friend BasicValue<T, F> operator!(const BasicVar& a) requires(std::same_as<T, bool>) {
+    return value_from<T, F>(detail::logical_not_var(a.id_));
   }
   ValueId get(Here here) const { return detail::get_var(id_, here); }
   int lanes() const { return detail::lanes(id_); }

@@ -1,0 +1,14 @@
+// expect-gcc: no matching function for call to
+// expect-clang: no matching member function for call to
+// An output is only written; InOut is both.
+#include "tests/nocompile/case.h"
+
+namespace mt {
+void body(const F32& a, const U32& i, const In<f32>& x, const Out<f32>& y) {
+#ifdef MISUSE
+  y.store(i, y.load(i) + a);
+#else
+  y.store(i, x.load(i) + a);
+#endif
+}
+}  // namespace mt
