@@ -26,6 +26,11 @@ struct Verdict {
   double ratio, error;
 };
 
+/// Absolute error that the store of an element in this range may add up to.
+double allowed(DType dtype, const Range& r) {
+  return r.bound + half_ulp(dtype, std::max(std::fabs(r.low - r.bound), std::fabs(r.high + r.bound)));
+}
+
 Verdict judge(DType dtype, const Range& r, double actual, bool signed_zeros) {
   if (std::isnan(r.value)) return std::isnan(actual) ? Verdict{true, 0, 0} : Verdict{false, kInfinity, kInfinity};
   if (std::isnan(actual)) return {false, kInfinity, kInfinity};
@@ -39,7 +44,7 @@ Verdict judge(DType dtype, const Range& r, double actual, bool signed_zeros) {
   if (std::isinf(actual)) return right ? Verdict{true, 1, 0} : Verdict{false, kInfinity, kInfinity};
   const double error = actual > r.high ? actual - r.high : actual < r.low ? r.low - actual : 0;
   if (error == 0) return {true, 0, 0};
-  const double ratio = error / (r.bound + half_ulp(dtype, std::max(std::fabs(low), std::fabs(high))));
+  const double ratio = error / allowed(dtype, r);
   return {right, right ? std::min(ratio, 1.0) : std::max(ratio, 1 + 0x1p-20), error};
 }
 
@@ -132,6 +137,11 @@ CompareResult compare(const Expected& expected, const HostTensor& actual, const 
     }
     total.max_absolute_error = std::max(total.max_absolute_error, part.max_absolute_error);
   });
+  const Range at_worst = range_at(expected, worst);
+  const Verdict verdict = judge(actual.dtype, at_worst, value_at(worst), options.signed_zeros);
+  total.worst_error = verdict.error;
+  if (std::isfinite(at_worst.value)) total.worst_bound = allowed(actual.dtype, at_worst);
+  if (verdict.right) total.worst_bound = std::max(total.worst_bound, verdict.error);
   if (total.wrong > 0) {
     const std::int64_t i = total.first_wrong;
     total.sentence =

@@ -12,6 +12,8 @@ struct CompareResult {
   std::int64_t compared = 0;
   std::int64_t wrong = 0;
   double max_error = 0;           // error over what is allowed, the worst element; above 1 exactly where one is wrong
+  double worst_error = 0;         // absolute error of that element; infinite where a NaN or an infinity is out of place
+  double worst_bound = 0;         // what it may be: at least worst_error where the element is right
   double max_absolute_error = 0;  // infinite where a NaN or an infinity is out of place
   std::int64_t first_wrong = -1;  // flat index
   std::string sentence;

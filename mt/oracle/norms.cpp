@@ -4,24 +4,11 @@
 
 #include <cmath>
 
-#include "mt/oracle/block.h"
-#include "mt/oracle/parallel.h"
 #include "mt/oracle/rounding.h"
+#include "mt/oracle/rows.h"
 
 namespace mt::oracle {
 namespace {
-
-/// Runs row(index, n values) for every row of x, from several threads.
-template <class F>
-void each_row(const HostTensor& x, Rows r, F row) {
-  parallel_for(r.rows, grain_for(r.n), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> values(static_cast<std::size_t>(r.n));
-    for (std::int64_t i = begin; i < end; ++i) {
-      read(x, i * r.n, r.n, values.data());
-      row(i, values);
-    }
-  });
-}
 
 std::vector<double> weights(const HostTensor& w, std::int64_t n) {
   require(w.count() == n,

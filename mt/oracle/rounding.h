@@ -20,6 +20,13 @@ inline constexpr double kTiny = 0x1p-126;
 /// where exp(x) is computed as exp2(x * log2(e)).
 inline constexpr double kExpError = 6, kExpArgument = 3, kLogError = 8;
 
+/// Relative error of exp(x - y) in f32 at x - y = gap: the difference rounds once, then exp.
+inline double exp_error(double gap) { return kUnit * (kExpError + (kExpArgument + 1) * std::fabs(gap)); }
+
+/// Relative error, in units of u, that keeping a sum of exponentials relative to a running maximum may add: a handful
+/// of rescalings, each an exponential and a product.
+inline constexpr double kRescaleError = 40;
+
 /// Distance of neighbouring f32 values at |v|.
 inline double ulp(double v) {
   const auto biased = static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(v) >> 52) & 0x7ff);

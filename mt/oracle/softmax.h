@@ -1,0 +1,14 @@
+// Softmax and log-sum-exp over rows. A row is the last axis.
+#pragma once
+#include "mt/base/expected.h"
+#include "mt/base/host_tensor.h"
+
+namespace mt::oracle {
+
+/// exp(x - max) / sum of exp(x - max). A row that holds NaN or +inf, or nothing but -inf, has no softmax: all NaN.
+Expected softmax(const HostTensor& x);
+
+/// max + log(sum of exp(x - max)), one a row: -inf for a row of -inf or without elements, +inf for one with +inf.
+Expected logsumexp(const HostTensor& x);
+
+}  // namespace mt::oracle
