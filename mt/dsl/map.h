@@ -30,18 +30,22 @@ void map_(At<u64, Form::One> n, int width, F&& body, Here here = Here::current()
 /// `width` elements first, single elements at the ragged end. `even`: n is known to be a multiple of width.
 template <class F>
 void for_row_(At<u32, Form::One> n, int width, bool even, F&& body, Here here = Here::current()) {
+  // Operators would record this file as the place; the caller's is the one to show.
+  const auto apply = [&](Op op, const U32& a, const U32& b) {
+    return value_from<u32, Form::One>(detail::binary(op, a.id(), b.id(), here));
+  };
   const U32 count = value_from<u32, Form::One>(n.id), thread = thread_id(here);
-  const auto number = [&](int v) { return At<u32, Form::One>(v, here); };
+  const U32 run(width, here), first = apply(Op::Mul, thread, run), step(threads() * width, here);
   if (even || width == 1) {
     for_(
-        thread * number(width), count, number(threads() * width), [&](U32 i) { body(i, width); }, here);
+        first, count, step, [&](U32 i) { body(i, width); }, here);
     return;
   }
-  const U32 whole = count - count % number(width);
+  const U32 whole = apply(Op::Sub, count, apply(Op::Rem, count, run));
   for_(
-      thread * number(width), whole, number(threads() * width), [&](U32 i) { body(i, width); }, here);
+      first, whole, step, [&](U32 i) { body(i, width); }, here);
   for_(
-      whole + thread, count, number(threads()), [&](U32 i) { body(i, 1); }, here);
+      apply(Op::Add, whole, thread), count, U32(threads(), here), [&](U32 i) { body(i, 1); }, here);
 }
 
 }  // namespace mt

@@ -1,0 +1,84 @@
+// Sum, product, maximum or minimum of a whole tensor, in two stages: many threadgroups leave one partial result each,
+// then one threadgroup combines those.
+#include "kernels/lib/row.h"
+#include "mt/oracle/reduce.h"
+
+namespace mt {
+namespace {
+
+template <Storage T>
+struct AllReduce {
+  In<T> x{"x", {"n"}};
+  Temp<f32> partial{"partial", {Dim(kMostBlocks)}};
+  Out<T> out{"out", {1}};
+  LargeSize n{"n"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};                  // elements a thread takes at a time
+  Tunable blocks{"blocks", 512, {16, 64, 256, 512, 1024}};  // threadgroups of the first stage
+  Combine combine = Combine::Sum;
+  oracle::Reduction meaning = oracle::Reduction::Sum;
+  static constexpr int kMostBlocks = 1024;
+
+  void plan(const Problem& p, TargetTraits traits) {
+    threads = traits.gpu ? 256 : 32;
+    width = 16 / size_of(dtype_of<T>);
+    blocks = static_cast<int>(
+        std::clamp<std::int64_t>(p["n"] / (std::int64_t{16} * threads * width), 1, traits.gpu ? 1024 : 256));
+  }
+  Launch launch_partial(const Problem& p) const {
+    require(p["n"] >= 0, "n must not be negative");
+    require(blocks >= 1 && blocks <= kMostBlocks, "blocks must be 1 to 1024");
+    return {.groups = {blocks}, .threads = threads};
+  }
+  Launch launch_total(const Problem&) const { return {.threads = 256}; }
+
+  float identity() const { return static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))); }
+
+  /// Threadgroup g walks the runs g, g + blocks, … of threads * width elements.
+  void body_partial() const {
+    const int run = threads * width;
+    RowAccumulator part(combine, width, identity());
+    const U64 begin = U64(group_id()) * static_cast<u64>(run) + thread_id() * static_cast<u32>(width);
+    const U64 whole = as_value(n) - as_value(n) % static_cast<u64>(width);
+    for_(begin, whole, static_cast<u64>(run) * blocks, [&](U64 i) { part.add(x.load(i, width)); });
+    if (width > 1)
+      if_((group_id() == 0) & (thread_id() == 0), [&] { for_(whole, n, 1, [&](U64 i) { part.add(x.load(i, 1)); }); });
+    const F32 result = group_reduce(combine, part.total());
+    if_(thread_id() == 0, [&] { partial.store(group_id(), result); });
+  }
+  void body_total() const {
+    RowAccumulator part(combine, 1, identity());
+    for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()),
+         [&](U32 i) { part.add(partial.load(i, 1)); });
+    const F32 result = group_reduce(combine, part.total());
+    if_(thread_id() == 0, [&] { out.store(0, result); });
+  }
+  Stages<AllReduce> stages() const {
+    return {{"partial", &AllReduce::launch_partial, &AllReduce::body_partial},
+            {"total", &AllReduce::launch_total, &AllReduce::body_total}};
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::all_reduce(meaning, in["x"])}}; }
+  Problems tests() const { return over(Problem{}, "n", {0, 1, 3, 31, 33, 1023, 4097, 100003, 1 << 20}); }
+  Problems benches() const { return {{{"n", 64 << 20}}}; }
+  Work work(const Problem& p) const {
+    const double elements = static_cast<double>(p["n"]), size = size_of(dtype_of<T>);
+    return {.read = elements * size, .written = size, .flops = elements};
+  }
+};
+
+const auto as = [](Combine combine, oracle::Reduction meaning) {
+  return [combine, meaning](auto& k) {
+    k.combine = combine;
+    k.meaning = meaning;
+    // Products of many numbers leave the range of f32 unless the factors stay near 1.
+    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.999, 1.001).without_edges());
+  };
+};
+const bool registered = kernel<AllReduce>("mt_all_reduce", Floats{}, as(Combine::Sum, oracle::Reduction::Sum)) &&
+                        kernel<AllReduce>("mt_all_reduce_prod", Floats{}, as(Combine::Prod, oracle::Reduction::Prod)) &&
+                        kernel<AllReduce>("mt_all_reduce_max", Floats{}, as(Combine::Max, oracle::Reduction::Max)) &&
+                        kernel<AllReduce>("mt_all_reduce_min", Floats{}, as(Combine::Min, oracle::Reduction::Min));
+
+}  // namespace
+}  // namespace mt

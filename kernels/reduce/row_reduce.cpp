@@ -1,0 +1,56 @@
+// Sum, product, maximum or minimum of each row.
+#include "kernels/lib/row.h"
+#include "mt/oracle/reduce.h"
+
+namespace mt {
+namespace {
+
+template <Storage T>
+struct RowReduce {
+  In<T> x{"x", {"rows", "n"}};
+  Out<T> out{"out", {"rows"}};
+  Size n{"n"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
+  Combine combine = Combine::Sum;
+  oracle::Reduction meaning = oracle::Reduction::Sum;
+
+  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  Launch launch(const Problem& p) const {
+    require(p["n"] >= 0, "n must not be negative");
+    return {.groups = {p["rows"]}, .threads = threads};
+  }
+
+  void body() const {
+    const auto row = x.row(group_id());
+    RowAccumulator part(combine, width, static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))));
+    for_row_(n, width, n.multiple_of(width), [&](U32 i, int lanes) { part.add(row.load(i, lanes)); });
+    const F32 result = group_reduce(combine, part.total());
+    if_(thread_id() == 0, [&] { out.store(group_id(), result); });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::row_reduce(meaning, in["x"])}}; }
+  Problems tests() const {
+    const bool extreme = combine == Combine::Max || combine == Combine::Min;
+    return row_tests() + Problems{{{"rows", 2}, {"n", 0}}} +
+           (extreme ? Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges()} : Problems{});
+  }
+  Problems benches() const { return row_benches(); }
+  Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }
+};
+
+const auto as = [](Combine combine, oracle::Reduction meaning) {
+  return [combine, meaning](auto& k) {
+    k.combine = combine;
+    k.meaning = meaning;
+    // Products of many numbers leave the range of f32 unless the factors stay near 1.
+    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.99, 1.01).without_edges());
+  };
+};
+const bool registered = kernel<RowReduce>("mt_row_reduce", Floats{}, as(Combine::Sum, oracle::Reduction::Sum)) &&
+                        kernel<RowReduce>("mt_row_reduce_prod", Floats{}, as(Combine::Prod, oracle::Reduction::Prod)) &&
+                        kernel<RowReduce>("mt_row_reduce_max", Floats{}, as(Combine::Max, oracle::Reduction::Max)) &&
+                        kernel<RowReduce>("mt_row_reduce_min", Floats{}, as(Combine::Min, oracle::Reduction::Min));
+
+}  // namespace
+}  // namespace mt

@@ -1,0 +1,45 @@
+// log(sum of exp(x)) of each row, without overflow.
+#include "kernels/lib/row.h"
+#include "mt/oracle/softmax.h"
+
+namespace mt {
+namespace {
+
+template <Storage T>
+struct LogSumExp {
+  In<T> x{"x", {"rows", "n"}, Fill::normal(0, 4)};
+  Out<T> out{"out", {"rows"}};
+  Size n{"n"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
+
+  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  Launch launch(const Problem& p) const { return row_launch(p, threads); }
+
+  void body() const {
+    const auto row = x.row(group_id());
+    const bool even = n.multiple_of(width);
+
+    RowAccumulator top(Combine::Max, width, -inf);
+    for_row_(n, width, even, [&](U32 i, int lanes) { top.add(row.load(i, lanes)); });
+    const F32 highest = group_max(top.total());
+
+    RowAccumulator total(Combine::Sum, width, 0.f);
+    for_row_(n, width, even, [&](U32 i, int lanes) { total.add(exp(row.load(i, lanes) - highest)); });
+    const F32 sum_of_exp = group_sum(total.total());
+
+    // A row of -inf has that as its logarithm, and so has +inf: x - highest is NaN there.
+    const F32 result = select(abs(highest) == inf, highest, highest + log(sum_of_exp));
+    if_(thread_id() == 0, [&] { out.store(group_id(), result); });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::logsumexp(in["x"])}}; }
+  Problems tests() const { return row_tests() + Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges()}; }
+  Problems benches() const { return row_benches(); }
+  Work work(const Problem& p) const { return row_work<T>(p, false, 0, 3); }
+};
+
+const bool registered = kernel<LogSumExp>("mt_logsumexp", Floats{});
+
+}  // namespace
+}  // namespace mt
