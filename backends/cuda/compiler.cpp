@@ -1,0 +1,157 @@
+#include "backends/cuda/compiler.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+namespace mt::cuda {
+namespace {
+
+const char* kArchitecture = "sm_90a";
+
+std::string cuda_home() {
+  const char* home = std::getenv("CUDA_HOME");
+  return home && *home ? home : "/usr/local/cuda";
+}
+
+/// The few entry points of NVRTC that a compilation takes.
+struct Nvrtc {
+  using Program = void*;
+  int (*version)(int*, int*) = nullptr;
+  int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*compile)(Program, int, const char* const*) = nullptr;
+  int (*log_size)(Program, std::size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  std::string name;
+
+  bool load() {
+    void* library = nullptr;
+    for (const std::string& folder : {cuda_home() + "/lib64/", std::string("/usr/local/cuda/lib64/"), std::string()})
+      for (const char* file : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+        if (!library) library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return false;
+    const auto find = [&](auto& function, const char* symbol) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+      return function != nullptr;
+    };
+    if (!find(version, "nvrtcVersion") || !find(create, "nvrtcCreateProgram") ||
+        !find(compile, "nvrtcCompileProgram") || !find(log_size, "nvrtcGetProgramLogSize") ||
+        !find(log, "nvrtcGetProgramLog") || !find(destroy, "nvrtcDestroyProgram") ||
+        !find(error_string, "nvrtcGetErrorString"))
+      return false;
+    int major = 0, minor = 0;
+    version(&major, &minor);
+    name = fmt::format("NVRTC {}.{}", major, minor);
+    return true;
+  }
+};
+
+const Nvrtc* nvrtc() {
+  static Nvrtc library;
+  static const bool loaded = library.load();
+  return loaded ? &library : nullptr;
+}
+
+Compiled compile_nvrtc(const Nvrtc& rtc, const std::string& text) {
+  Compiled result{rtc.name, "", {}};
+  Nvrtc::Program program = nullptr;
+  if (const int rc = rtc.create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr)) {
+    result.error = rtc.error_string(rc);
+    return result;
+  }
+  const std::string arch = std::string("-arch=") + kArchitecture;
+  const char* options[] = {arch.c_str(), "-fmad=false", "-std=c++17", "--ptxas-options=-v"};
+  const int rc = rtc.compile(program, 4, options);
+  std::size_t size = 0;
+  rtc.log_size(program, &size);
+  std::string log(size, '\0');
+  rtc.log(program, log.data());
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  rtc.destroy(&program);
+  if (rc) result.error = log.empty() ? rtc.error_string(rc) : log;
+  result.kernels = parse_ptxas(log);
+  return result;
+}
+
+std::string find_nvcc() {
+  std::vector<std::string> folders = {cuda_home() + "/bin"};
+  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder);
+  for (const std::string& folder : folders)
+    if (access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+  return "";
+}
+
+Compiled compile_nvcc(const std::string& nvcc, const std::string& text) {
+  Compiled result{"nvcc", "", {}};
+  std::string folder = (std::filesystem::temp_directory_path() / "mt-nvcc-XXXXXX").string();
+  if (!mkdtemp(folder.data())) {
+    result.error = "no temporary folder for nvcc under " + std::filesystem::temp_directory_path().string();
+    return result;
+  }
+  std::ofstream(folder + "/kernel.cu") << text;
+  const std::string command =
+      fmt::format("'{0}' -arch={1} -fmad=false -std=c++17 -Xptxas -v -cubin -o '{2}/kernel.cubin' '{2}/kernel.cu' 2>&1",
+                  nvcc, kArchitecture, folder);
+  std::string log;
+  if (FILE* pipe = popen(command.c_str(), "r")) {
+    char block[4096];
+    for (std::size_t n = 0; (n = fread(block, 1, sizeof block, pipe)) > 0;) log.append(block, n);
+    if (pclose(pipe) != 0) result.error = log.empty() ? "nvcc failed" : log;
+  } else {
+    result.error = "nvcc could not be started";
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  result.kernels = parse_ptxas(log);
+  return result;
+}
+
+/// The number right before `what` in `line`, or 0.
+int number_before(const std::string& line, const std::string& what) {
+  const auto at = line.find(" " + what);
+  if (at == std::string::npos) return 0;
+  auto first = at;
+  while (first > 0 && line[first - 1] >= '0' && line[first - 1] <= '9') --first;
+  return first == at ? 0 : std::stoi(line.substr(first, at - first));
+}
+
+}  // namespace
+
+std::map<std::string, KernelFacts> parse_ptxas(const std::string& log) {
+  std::map<std::string, KernelFacts> kernels;
+  KernelFacts* now = nullptr;
+  std::stringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (const auto at = line.find("Compiling entry function '"); at != std::string::npos) {
+      const auto first = line.find('\'', at) + 1;
+      now = &kernels[line.substr(first, line.find('\'', first) - first)];
+    }
+    if (!now) continue;
+    if (line.find("bytes spill") != std::string::npos) {
+      now->stack_bytes = number_before(line, "bytes stack frame");
+      now->spill_bytes = number_before(line, "bytes spill stores") + number_before(line, "bytes spill loads");
+    }
+    if (line.find("registers") != std::string::npos) {
+      now->registers = number_before(line, "registers");
+      now->shared_bytes = number_before(line, "bytes smem");
+    }
+  }
+  return kernels;
+}
+
+std::optional<Compiled> compile(const std::string& text) {
+  if (const Nvrtc* rtc = nvrtc()) return compile_nvrtc(*rtc, text);
+  if (const std::string nvcc = find_nvcc(); !nvcc.empty()) return compile_nvcc(nvcc, text);
+  return std::nullopt;
+}
+
+}  // namespace mt::cuda

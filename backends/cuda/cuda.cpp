@@ -1,0 +1,50 @@
+// The cuda backend: CUDA text everywhere, checked by the compiler that is installed.
+#include <fmt/format.h>
+
+#include "backends/backend.h"
+#include "backends/cuda/compiler.h"
+#include "backends/cuda/dialect.h"
+
+namespace mt::cuda {
+namespace {
+
+constexpr const char* kNoDevice =
+    "cuda device: this build prints and compiles CUDA text only; write it with `tile build --target cuda`";
+
+class CudaBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "cuda"; }
+  std::string_view description() const override { return "header-free CUDA C++ text, compiled for sm_90a"; }
+  PipelineOptions pipeline() const override { return {}; }
+  std::optional<Artefact> artefact(const Kernel& kernel) const override { return program({kernel}); }
+  std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
+    return Artefact{"cu", clike::print_text(stages, CudaDialect{})};
+  }
+  std::optional<std::string> check_artefact(const Artefact& artefact,
+                                            std::map<std::string, std::string>* facts) const override {
+    const std::optional<Compiled> made = compile(artefact.text);
+    if (!made) return std::nullopt;
+    std::string problem = made->error.empty() ? "" : made->compiler + ": " + made->error;
+    if (made->error.empty() && made->kernels.empty()) problem = made->compiler + " reported no kernel";
+    for (const auto& [kernel, fact] : made->kernels) {
+      if (fact.spill_bytes > 0 && problem.empty())
+        problem =
+            fmt::format("[{}] spills {} bytes with {} registers; hold fewer values per thread or use fewer threads",
+                        kernel, fact.spill_bytes, fact.registers);
+      if (!facts) continue;
+      (*facts)[kernel + ".registers"] = std::to_string(fact.registers);
+      (*facts)[kernel + ".spill_bytes"] = std::to_string(fact.spill_bytes);
+      (*facts)[kernel + ".shared_bytes"] = std::to_string(fact.shared_bytes);
+    }
+    if (facts) (*facts)["compiler"] = made->compiler;
+    return problem;
+  }
+  Result<std::unique_ptr<Device>> open(int) const override { return Error(kNoDevice); }
+  std::string unavailable() const override { return kNoDevice; }
+};
+
+const CudaBackend backend;
+[[maybe_unused]] const bool registered = register_backend(backend);
+
+}  // namespace
+}  // namespace mt::cuda
