@@ -1,0 +1,146 @@
+#include "mt/oracle/attention.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "mt/oracle/block.h"
+#include "mt/oracle/parallel.h"
+#include "mt/oracle/rounding.h"
+
+namespace mt::oracle {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void check(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& a) {
+  require(a.heads > 0 && a.kv_heads > 0 && a.heads % a.kv_heads == 0,
+          fmt::format("{} query heads can't share {} key heads; use a multiple", a.heads, a.kv_heads));
+  require(a.head_dim > 0 && a.queries > 0 && a.n_kv >= 0 && a.kv_stride >= a.n_kv,
+          fmt::format("attention over {} keys with a stride of {}, {} queries and a head size of {} has no meaning",
+                      a.n_kv, a.kv_stride, a.queries, a.head_dim));
+  require(a.sink_end >= 0 && a.window_start >= 0, "sink_end and window_start count keys; they can't be negative");
+  require(q.count() == a.heads * a.queries * a.head_dim,
+          fmt::format("{} has {} elements; {} heads of {} queries of {} need {}", q.name, q.count(), a.heads, a.queries,
+                      a.head_dim, a.heads * a.queries * a.head_dim));
+  const std::int64_t cache = a.kv_heads * a.kv_stride * a.head_dim;
+  require(k.count() == cache && v.count() == cache,
+          fmt::format("{} and {} have {} and {} elements; {} heads of {} rows of {} need {}", k.name, v.name, k.count(),
+                      v.count(), a.kv_heads, a.kv_stride, a.head_dim, cache));
+  const auto sinks = static_cast<std::int64_t>(a.sink_logits.size());
+  require(sinks <= 1 || sinks == a.heads,
+          fmt::format("{} sink logits for {} heads; give none, one, or one a head", sinks, a.heads));
+}
+
+/// What one query saw: logits of the visible keys with their errors, and where its results go.
+struct Query {
+  std::int64_t index;  // into lse
+  std::vector<double> logit, error;
+  std::vector<double> sum, magnitude, spread;  // over keys, a head_dim each: p v, p |v|, p |v| times the error of p
+  double top = -kInfinity, z = 0, z_spread = 0;
+};
+
+/// Logits of all queries of one key head.
+void score(const HostTensor& q, const HostTensor& k, const Attention& a, std::int64_t kv_head,
+           const std::vector<std::int64_t>& keys, std::vector<Query>& queries) {
+  const auto dim = static_cast<std::size_t>(a.head_dim);
+  const double relative = kUnit * (sum_factor(a.head_dim) + 4);
+  std::vector<double> key(dim), all(queries.size() * dim);
+  for (std::size_t i = 0; i < queries.size(); ++i)
+    read(q, queries[i].index * a.head_dim, a.head_dim, all.data() + i * dim);
+  for (const std::int64_t t : keys) {
+    read(k, (kv_head * a.kv_stride + t) * a.head_dim, a.head_dim, key.data());
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const double* query = all.data() + i * dim;
+      double dot = 0, magnitude = 0;
+      for (std::size_t d = 0; d < dim; ++d) {
+        dot += query[d] * key[d];
+        magnitude += std::fabs(query[d] * key[d]);
+      }
+      const double logit = a.scale * dot;
+      queries[i].logit.push_back(logit);
+      queries[i].error.push_back(relative * std::fabs(a.scale) * magnitude);
+      if (logit > queries[i].top || std::isnan(logit)) queries[i].top = logit;
+    }
+  }
+}
+
+/// Adds every visible key's value to the queries that weigh it.
+void gather(const HostTensor& v, const Attention& a, std::int64_t kv_head, const std::vector<std::int64_t>& keys,
+            std::vector<Query>& queries) {
+  const auto dim = static_cast<std::size_t>(a.head_dim);
+  std::vector<double> value(dim);
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    read(v, (kv_head * a.kv_stride + keys[j]) * a.head_dim, a.head_dim, value.data());
+    for (Query& query : queries) {
+      if (query.logit[j] == -kInfinity) continue;
+      const double gap = query.logit[j] - query.top, p = std::exp(gap), error = query.error[j] + exp_error(gap);
+      query.z += p;
+      query.z_spread += p * error;
+      for (std::size_t d = 0; d < dim; ++d) {
+        const double magnitude = p * std::fabs(value[d]);
+        query.sum[d] += p * value[d];
+        query.magnitude[d] += magnitude;
+        query.spread[d] += magnitude * error;
+      }
+    }
+  }
+}
+
+void finish(const Query& query, const Attention& a, std::int64_t keys, AttentionExpected& out) {
+  if (query.top == -kInfinity) {
+    out.lse.value[static_cast<std::size_t>(query.index)] = -kInfinity;
+    return;  // outputs stay exact zeros
+  }
+  const double summing = kUnit * (sum_factor(keys) + kRescaleError), z_error = query.z_spread / query.z + summing;
+  for (std::int64_t d = 0; d < a.head_dim; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    const double o = query.sum[at] / query.z;
+    const double carried = query.spread[at] + (summing + a.partial_roundoff) * query.magnitude[at];
+    put(out.output, query.index * a.head_dim + d,
+        {o, carried / query.z + std::fabs(o) * (z_error + 3 * kUnit) + kTiny});
+  }
+  const double tail = std::log(query.z), lse = query.top + tail;
+  // The maximum is itself a logit with an error; it moves the sum back by as much, up to the rounding of the result.
+  put(out.lse, query.index, {lse, z_error + kUnit * (kLogError * std::fabs(tail) + 3 * std::fabs(lse)) + kTiny});
+}
+
+}  // namespace
+
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem) {
+  Attention a = problem;
+  if (a.kv_stride == 0) a.kv_stride = a.n_kv;
+  check(q, k, v, a);
+  std::vector<std::int64_t> keys;
+  for (std::int64_t t = 0; t < a.n_kv; ++t)
+    if (t < a.sink_end || t >= a.window_start) keys.push_back(t);
+  AttentionExpected out{blank(q.count()), blank(a.heads * a.queries)};
+  const std::int64_t shared = a.heads / a.kv_heads;
+  parallel_for(a.kv_heads, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t kv_head = begin; kv_head < end; ++kv_head) {
+      std::vector<Query> queries(static_cast<std::size_t>(shared * a.queries));
+      for (std::size_t i = 0; i < queries.size(); ++i) {
+        Query& query = queries[i];
+        query.index = kv_head * shared * a.queries + static_cast<std::int64_t>(i);
+        query.sum.resize(static_cast<std::size_t>(a.head_dim));
+        query.magnitude = query.spread = query.sum;
+      }
+      score(q, k, a, kv_head, keys, queries);
+      for (Query& query : queries) {
+        if (a.sink_logits.empty()) continue;
+        const auto head = static_cast<std::size_t>(query.index / a.queries);
+        const double sink = a.sink_logits.size() == 1 ? a.sink_logits[0] : a.sink_logits[head];
+        if (!(query.top >= sink) && !std::isnan(query.top)) query.top = sink;
+        if (sink == -kInfinity) continue;
+        query.z = std::exp(sink - query.top);
+        query.z_spread = query.z * exp_error(sink - query.top);
+      }
+      gather(v, a, kv_head, keys, queries);
+      for (const Query& query : queries) finish(query, a, static_cast<std::int64_t>(keys.size()), out);
+    }
+  });
+  return out;
+}
+
+}  // namespace mt::oracle

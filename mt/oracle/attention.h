@@ -1,0 +1,40 @@
+// Scaled dot-product attention for decoding: a few queries a head against a cache of keys and values.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "mt/base/expected.h"
+#include "mt/base/host_tensor.h"
+
+namespace mt::oracle {
+
+struct Attention {
+  std::int64_t heads = 1, kv_heads = 1;  // kv_heads divides heads; head h reads key head h / (heads / kv_heads)
+  std::int64_t queries = 1;              // a head; all see the same keys
+  std::int64_t head_dim = 0;
+  std::int64_t n_kv = 0;       // keys in the cache
+  std::int64_t kv_stride = 0;  // rows between the keys of one head and the next, at least n_kv; 0 means n_kv
+  double scale = 1;            // as the kernel holds it, in f32
+  // Visible keys are [0, sink_end) and [window_start, n_kv).
+  std::int64_t sink_end = 0, window_start = 0;
+  // Logits that join the softmax without a value, unscaled: none, one for all heads, or one a head.
+  std::vector<double> sink_logits = {};
+  // Unit roundoff of partial outputs that a kernel in several passes stores between them: 2^-11 for f16, 2^-8 for bf16;
+  // 0 where they stay in f32.
+  double partial_roundoff = 0;
+};
+
+struct AttentionExpected {
+  Expected output;  // [heads, queries, head_dim]
+  Expected lse;     // [heads, queries]: log of the sum of exp(logit) in natural logarithm, sinks included
+};
+
+/// softmax(scale * q k^T) v with q [heads, queries, head_dim] and k, v [kv_heads, kv_stride, head_dim]. Where no key is
+/// visible, or every logit is -inf, the output is 0 and the lse that of the sink alone, -inf without one. Rows of k and
+/// v that are not visible are not read.
+///
+/// The bound follows errors from each logit through its weight: a logit is off by at most
+/// (sum_factor(head_dim) + 4) u * scale * sum |q||k|, which moves the weight by the same relative amount.
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
+
+}  // namespace mt::oracle

@@ -1,0 +1,138 @@
+#include "mt/oracle/quantise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mt/base/error.h"
+#include "mt/oracle/codes.h"
+#include "mt/oracle/rounding.h"
+#include "mt/oracle/rows.h"
+
+namespace mt::oracle {
+namespace {
+
+std::int64_t groups_in(std::int64_t row, std::int64_t group) { return (row + group - 1) / group; }
+
+void check_format(int bits, std::int64_t group) {
+  require(bits >= 1 && bits <= 8, fmt::format("codes of {} bits are not known; use 1 to 8", bits));
+  require(group > 0, fmt::format("a group of {} elements is empty; use at least 1", group));
+}
+
+/// Packed codes of a matrix with their scales and biases, row by row.
+struct Matrix {
+  const HostTensor& words;
+  int bits;
+  std::int64_t group, rows, columns;
+  std::vector<double> scales, biases;
+
+  Matrix(const HostTensor& w, const HostTensor& s, const HostTensor& b, int code_bits, std::int64_t group_size,
+         std::int64_t row)
+      : words(w), bits(code_bits), group(group_size), rows(0), columns(row) {
+    check_format(bits, group);
+    const std::int64_t width = words_per_row(columns, bits);
+    require(w.dtype == DType::U32 && columns > 0 && w.count() % width == 0,
+            fmt::format("{} does not hold whole rows of {} codes of {} bits", w.name, columns, bits));
+    rows = w.count() / width;
+    const std::int64_t groups = rows * groups_in(columns, group);
+    require(s.count() == groups && b.count() == groups,
+            fmt::format("{} rows of {} codes in groups of {} need {} scales and biases, not {} and {}", rows, columns,
+                        group, groups, s.count(), b.count()));
+    scales = read(s);
+    biases = read(b);
+  }
+  /// Calls f(column, code, scale, bias) along a row.
+  template <class F>
+  void along(std::int64_t row, F f) const {
+    const std::uint32_t* packed = words.as<std::uint32_t>() + row * words_per_row(columns, bits);
+    for (std::int64_t g = 0; g < groups_in(columns, group); ++g) {
+      const auto at = static_cast<std::size_t>(row * groups_in(columns, group) + g);
+      for (std::int64_t k = g * group; k < std::min(columns, (g + 1) * group); ++k)
+        f(static_cast<std::size_t>(k), static_cast<double>(code_at(packed, k, bits)), scales[at], biases[at]);
+    }
+  }
+};
+
+}  // namespace
+
+QuantisedExpected affine_quantise(const HostTensor& x, int bits, std::int64_t group) {
+  check_format(bits, group);
+  const Rows r = rows_of(x);
+  const std::int64_t groups = groups_in(r.n, group);
+  const double top = std::exp2(bits) - 1;
+  QuantisedExpected out{blank(x.count()), blank(r.rows * groups), blank(r.rows * groups)};
+  out.words.code_bits = bits;
+  out.words.codes_per_row = r.n;
+  out.words.low = out.words.high = out.words.value;
+  const auto one_row = [&](std::int64_t row, const std::vector<double>& v) {
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const auto begin = v.begin() + g * group, end = v.begin() + std::min(r.n, (g + 1) * group);
+      for (auto it = begin; it != end; ++it)
+        if (!std::isfinite(*it))
+          throw Error(fmt::format("oracle: {} holds {} in row {}; only finite values have codes", x.name, *it, row));
+      const auto [lo, hi] = std::minmax_element(begin, end);
+      const double bias = *lo, step = (*hi - bias) / top;
+      const double scale = step < 1e-7 ? 1 : step;
+      put(out.scales, row * groups + g, {scale, scale == 1 ? 0 : 2 * kUnit * scale});
+      put(out.biases, row * groups + g, {bias, 0});
+      for (auto it = begin; it != end; ++it) {
+        const double position = (*it - bias) / scale + 0.5;
+        // Difference, scale (2), quotient or product with the reciprocal (2), sum.
+        const double error = 6 * kUnit * position;
+        const auto at = static_cast<std::size_t>(row * r.n + (it - v.begin()));
+        out.words.value[at] = std::clamp(std::floor(position), 0.0, top);
+        out.words.low[at] = std::clamp(std::floor(position - error), 0.0, top);
+        out.words.high[at] = std::clamp(std::floor(position + error), 0.0, top);
+      }
+    }
+  };
+  each_row(x, r, one_row, 8);
+  return out;
+}
+
+Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, const HostTensor& biases, int bits,
+                           std::int64_t group, std::int64_t row) {
+  const Matrix w(words, scales, biases, bits, group, row);
+  Expected out = blank(w.rows * w.columns);
+  parallel_for(w.rows, grain_for(w.columns * 4), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      w.along(i, [&](std::size_t k, double code, double scale, double bias) {
+        const double product = scale * code, value = product + bias;
+        put(out, i * w.columns + static_cast<std::int64_t>(k),
+            {value, kUnit * (std::fabs(product) + std::fabs(value)) + 0x1p-149});
+      });
+  });
+  return out;
+}
+
+Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                          const HostTensor& biases, int bits, std::int64_t group) {
+  const Rows r = rows_of(x);
+  const Matrix w(words, scales, biases, bits, group, r.n);
+  const std::vector<double> input = read(x);
+  Expected out = blank(r.rows * w.rows);
+  // Scaling, the bias and their product with x round a few times each on top of the sum.
+  const double relative = kUnit * (sum_factor(r.n) + 5);
+  parallel_for(w.rows, grain_for(w.columns * (4 + r.rows)), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight;
+    for (std::int64_t n = begin; n < end; ++n) {
+      w.along(n, [&](std::size_t k, double code, double scale, double bias) {
+        weight[k] = scale * code + bias;
+        magnitude[k] = std::fabs(scale) * code + std::fabs(bias);
+      });
+      for (std::int64_t m = 0; m < r.rows; ++m) {
+        const double* row = input.data() + m * r.n;
+        double sum = 0, total = 0;
+        for (std::size_t k = 0; k < weight.size(); ++k) {
+          sum += weight[k] * row[k];
+          total += magnitude[k] * std::fabs(row[k]);
+        }
+        put(out, m * w.rows + n, {sum, relative * total});
+      }
+    }
+  });
+  return out;
+}
+
+}  // namespace mt::oracle

@@ -1,0 +1,32 @@
+// Affine quantisation: a value is scale * code + bias, with one scale and bias for each group of neighbours in a row.
+#pragma once
+#include <cstdint>
+
+#include "mt/base/expected.h"
+#include "mt/base/host_tensor.h"
+
+namespace mt::oracle {
+
+struct QuantisedExpected {
+  Expected words;           // packed codes (see codes.h): `code_bits` and `codes_per_row` are set
+  Expected scales, biases;  // [rows, groups of a row]
+};
+
+/// Quantises each row (last axis) of x in groups of `group` elements, the last one perhaps shorter. With lo and hi the
+/// extremes of a group: scale = (hi - lo) / (2^bits - 1), or 1 where that is below 1e-7; bias = lo;
+/// code = trunc((x - bias) / scale + 1/2), within 0 … 2^bits - 1. Codes come from the scale and bias in f32, before
+/// these are rounded for the store; next to a tie either neighbour is right.
+/// Throws mt::Error for values that are not finite: they have no codes.
+QuantisedExpected affine_quantise(const HostTensor& x, int bits, std::int64_t group);
+
+/// scale * code + bias. `words` holds rows of `row` codes; `scales` and `biases` have one element a group of a row.
+Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, const HostTensor& biases, int bits,
+                           std::int64_t group, std::int64_t row);
+
+/// y [M, N] = x [M, K] times the transposed quantised matrix [N, K]: y[m, n] = sum over k of w[n, k] * x[m, k] with
+/// w = scale * code + bias. One row of x makes it a matrix-vector product. The bound covers sums of code * x that are
+/// scaled afterwards, and biases applied to sums of x.
+Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                          const HostTensor& biases, int bits, std::int64_t group);
+
+}  // namespace mt::oracle
