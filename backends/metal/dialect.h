@@ -7,7 +7,7 @@ namespace mt::metal {
 
 class MetalDialect final : public clike::Dialect {
  public:
-  clike::LegaliseOptions legalise_options() const override { return {4, 4, 16}; }
+  clike::LegaliseOptions legalise_options() const override { return {4, 4, 32}; }
   const std::set<std::string, std::less<>>& reserved() const override;
   std::string type(Type t) const override;
   std::string_view suffix(DType t) const override;
