@@ -1,0 +1,115 @@
+// A strided view of up to 8 dimensions made contiguous: out[i0, i1, …] = src[offset + i0 * s0 + i1 * s1 + …].
+#include "kernels/lib/row.h"
+#include "mt/oracle/movement.h"
+
+namespace mt {
+namespace {
+
+constexpr int kMostDims = 8;
+const char* const kSizes[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
+const char* const kStrides[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
+
+/// Sizes d0 … d(rank-1), strides s0 … in elements (0 repeats), `offset` of the first element, `src_size` and `n` of the
+/// two buffers. The last dimension is walked by the threads of one threadgroup.
+template <Storage T>
+struct StridedCopy {
+  In<T> src{"src", {"src_size"}};
+  Out<T> out{"out", {"n"}};
+  Size sizes[kMostDims] = {Size(kSizes[0]), Size(kSizes[1]), Size(kSizes[2]), Size(kSizes[3]),
+                           Size(kSizes[4]), Size(kSizes[5]), Size(kSizes[6]), Size(kSizes[7])};
+  LargeSize strides[kMostDims] = {LargeSize(kStrides[0]), LargeSize(kStrides[1]), LargeSize(kStrides[2]),
+                                  LargeSize(kStrides[3]), LargeSize(kStrides[4]), LargeSize(kStrides[5]),
+                                  LargeSize(kStrides[6]), LargeSize(kStrides[7])};
+  LargeSize offset{"offset"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time, where the last stride is 1
+  int rank = 1;
+  bool dense = true;  // the last stride is 1
+
+  void plan(const Problem& p, TargetTraits traits) {
+    rank = static_cast<int>(std::clamp<std::int64_t>(p["rank"], 1, kMostDims));
+    dense = p[kStrides[rank - 1]] == 1;
+    threads = row_threads(p[kSizes[rank - 1]], traits);
+    width = dense ? 16 / size_of(dtype_of<T>) : 1;
+  }
+  Launch launch(const Problem& p) const {
+    require(p["rank"] >= 1 && p["rank"] <= kMostDims, "rank must be 1 to 8");
+    std::int64_t count = 1, last = p["offset"];
+    for (int d = 0; d < rank; ++d) {
+      require(p[kSizes[d]] >= 0 && p[kStrides[d]] >= 0, "sizes and strides must not be negative");
+      count *= p[kSizes[d]];
+      last += (p[kSizes[d]] - 1) * p[kStrides[d]];
+    }
+    require(p["n"] == count, "n must be the product of the sizes d0, d1, …");
+    require(count == 0 || (p["offset"] >= 0 && last < p["src_size"]),
+            "the last element read must lie inside src: offset + sum of (d - 1) * s < src_size");
+    const std::int64_t inner = p[kSizes[rank - 1]];
+    return {.groups = {inner == 0 ? 0 : count / inner}, .threads = threads};
+  }
+
+  void body() const {
+    const U32 inner = sizes[rank - 1];
+    Var<u32> rest(group_id());
+    Var<u64> from(offset);
+    for (int d = rank - 2; d >= 0; --d) {
+      from += U64(rest % sizes[d]) * strides[d];
+      rest = rest / sizes[d];
+    }
+    const auto source = src.from(from);
+    const auto result = out.from(U64(group_id()) * U64(inner));
+    const U64 stride = strides[rank - 1];
+    for_row_(inner, width, false, [&](U32 i, int lanes) {
+      if (dense)
+        result.store(i, source.load(i, lanes));
+      else
+        result.store(i, source.load(U64(i) * stride));
+    });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    std::vector<std::int64_t> shape, step;
+    for (int d = 0; d < in.size("rank"); ++d) {
+      shape.push_back(in.size(kSizes[d]));
+      step.push_back(in.size(kStrides[d]));
+    }
+    return {{"out", oracle::strided_copy(in["src"], shape, step, in.size("offset"))}};
+  }
+
+  /// A view of the given sizes and strides over a source that just holds it.
+  static Problem view(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& step,
+                      std::int64_t offset = 0) {
+    std::int64_t count = 1, last = offset;
+    Problem p{{"rank", static_cast<std::int64_t>(shape.size())}, {"offset", offset}};
+    for (std::size_t d = 0; d < kMostDims; ++d) {
+      const bool used = d < shape.size();
+      p = p.with(kSizes[d], used ? shape[d] : 1).with(kStrides[d], used ? step[d] : 0);
+      if (!used) continue;
+      count *= shape[d];
+      last += (shape[d] - 1) * step[d];
+    }
+    return p.with("n", count).with("src_size", std::max<std::int64_t>(last + 1, 1));
+  }
+  Problems tests() const {
+    return {view({1}, {1}),
+            view({33}, {2}, 3),
+            view({5, 70}, {80, 1}),
+            view({70, 5}, {1, 80}),
+            view({4, 9}, {0, 1}),
+            view({4, 9}, {1, 0}),
+            view({3, 4, 5}, {20, 5, 1}),
+            view({5, 4, 3}, {1, 5, 20}),
+            view({2, 3, 2, 3, 2, 3, 2, 3}, {648, 216, 108, 36, 18, 6, 3, 1}, 1),
+            view({0, 8}, {8, 1}),
+            view({1000, 1025}, {1100, 1})};
+  }
+  Problems benches() const { return {view({1024, 4096}, {4096 + 128, 1}), view({4096, 4096}, {1, 4096})}; }
+  Work work(const Problem& p) const {
+    const double bytes = static_cast<double>(p["n"]) * size_of(dtype_of<T>);
+    return {.read = bytes, .written = bytes};
+  }
+};
+
+const bool registered = kernel<StridedCopy>("mt_strided_copy_nd", Floats{});
+
+}  // namespace
+}  // namespace mt

@@ -1,0 +1,119 @@
+// Index of the largest or smallest element: the first of equals; NaN counts as the extreme. Long tensors take two
+// stages: many threadgroups leave their best element each, then one threadgroup chooses among those.
+#include "kernels/lib/order.h"
+#include "mt/oracle/reduce.h"
+
+namespace mt {
+namespace {
+
+template <Storage T>
+struct ArgReduce {
+  static constexpr int kMostBlocks = 1024;
+
+  In<T> x{"x", {"n"}};
+  Temp<u32> best_key{"best_key", {kMostBlocks}}, best_at{"best_at", {kMostBlocks}};
+  Out<u32> out{"out", {1}};
+  Size n{"n"};
+  Tunable threads{"threads", 256, {32, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};              // elements a thread takes at a time
+  Tunable blocks{"blocks", 1, {1, 16, 64, 256, 1024}};  // threadgroups of the first stage; 1: it is the only one
+  bool largest = true;
+
+  void plan(const Problem& p, TargetTraits traits) {
+    threads = traits.gpu ? 256 : 32;
+    width = 16 / size_of(dtype_of<T>);
+    blocks = static_cast<int>(
+        std::clamp<std::int64_t>(p["n"] / (std::int64_t{8} * threads * width), 1, traits.gpu ? 1024 : 64));
+  }
+  Launch launch_blocks(const Problem& p) const {
+    require(p["n"] > 0, "n must be at least 1: nothing has no extreme");
+    require(blocks >= 1 && blocks <= kMostBlocks, "blocks must be 1 to 1024");
+    return {.groups = {blocks}, .threads = threads};
+  }
+  Launch launch_choose(const Problem&) const { return {.threads = 256}; }
+
+  /// A key that the wanted element has the largest of. Zeros of either sign are equal.
+  Vec<u32> key_of(const Vec<f32>& v) const {
+    const Vec<u32> key = order_key(v + 0.f);
+    return largest ? key : select(key == kNanKey, key, ~key);
+  }
+
+  struct Best {
+    VecVar<u32> key, at;
+    explicit Best(int lanes) : key(lanes, 0u), at(lanes, 0xffffffffu) {}
+    /// Takes what beats the lane's best; earlier elements come first, so equals change nothing.
+    void offer(const Vec<u32>& k, const Vec<u32>& where) {
+      const Vec<bool> better = (k > key) | (at == 0xffffffffu);
+      at = select(better, where, at);
+      key = select(better, k, key);
+    }
+  };
+  /// The best of the threadgroup's lanes: the highest key, and the lowest index that has it.
+  template <class F>
+  void choose(const Best& best, F&& result) const {
+    const U32 highest = group_max(max_of(as_value(best.key)));
+    const Vec<u32> candidates = select(best.key == highest, best.at, splat(U32(0xffffffffu), best.at.lanes()));
+    const U32 first = group_min(min_of(candidates));
+    if_(thread_id() == 0, [&] { result(highest, first); });
+  }
+
+  void walk_blocks(Best& best) const {
+    const u32 run = static_cast<u32>(threads * width);
+    const U32 begin = group_id() * run + thread_id() * static_cast<u32>(width);
+    const U32 whole = n - n % static_cast<u32>(width);
+    for_(begin, whole, run * static_cast<u32>(blocks),
+         [&](U32 i) { best.offer(key_of(x.load(i, width)), pack(width, [&](int e) { return i + e; })); });
+    if (width == 1) return;
+    if_((group_id() == 0) & (thread_id() == 0),
+        [&] { for_(whole, n, 1, [&](U32 i) { best.offer(splat(key_of(x.load(i, 1))[0], width), splat(i, width)); }); });
+  }
+  void body_single() const {
+    Best best(width);
+    walk_blocks(best);
+    choose(best, [&](const U32&, const U32& at) { out.store(0, at); });
+  }
+  void body_blocks() const {
+    Best best(width);
+    walk_blocks(best);
+    choose(best, [&](const U32& key, const U32& at) {
+      best_key.store(group_id(), key);
+      best_at.store(group_id(), at);
+    });
+  }
+  void body_choose() const {
+    Best best(1);
+    for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()), [&](U32 i) {
+      const Vec<u32> key = best_key.load(i, 1), at = best_at.load(i, 1);
+      // Blocks interleave, so a later one may hold an earlier element.
+      const Vec<bool> better = (key > best.key) | ((key == best.key) & (at < best.at));
+      best.at = select(better, at, best.at);
+      best.key = select(better, key, best.key);
+    });
+    choose(best, [&](const U32&, const U32& at) { out.store(0, at); });
+  }
+  Stages<ArgReduce> stages() const {
+    if (blocks == 1) return {{"", &ArgReduce::launch_blocks, &ArgReduce::body_single}};
+    return {{"blocks", &ArgReduce::launch_blocks, &ArgReduce::body_blocks},
+            {"choose", &ArgReduce::launch_choose, &ArgReduce::body_choose}};
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    return {{"out", largest ? oracle::arg_max_all(in["x"]) : oracle::arg_min_all(in["x"])}};
+  }
+  Problems tests() const {
+    return over(Problem{}, "n", {1, 2, 31, 33, 1000, 4096, 151936, 1 << 20}) +
+           Problems{Problem{{"n", 5000}}.with_edges(), Problem{{"n", 200003}}.with_seed(7)};
+  }
+  Problems benches() const { return over(Problem{}, "n", {1 << 20, 151936}); }
+  Work work(const Problem& p) const {
+    return {.read = static_cast<double>(p["n"]) * size_of(dtype_of<T>), .written = 4};
+  }
+};
+
+const auto smallest = [](auto& k) { k.largest = false; };
+const bool registered = kernel<ArgReduce>("mt_argmax", Floats{}) &&
+                        kernel<ArgReduce>("mt_argmin", Floats{}, smallest) &&
+                        kernel<ArgReduce>("ffai_argmax", Floats{});
+
+}  // namespace
+}  // namespace mt

@@ -1,0 +1,114 @@
+// Prefix sums (or products, maxima, minima) of each row: inclusive, or exclusive with the identity first.
+#include "kernels/lib/row.h"
+#include "mt/oracle/reduce.h"
+
+namespace mt {
+namespace {
+
+template <Storage T>
+struct Scan {
+  In<T> x{"x", {"rows", "n"}};
+  Out<T> out{"out", {"rows", "n"}};
+  Size n{"n"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};  // neighbouring elements of a thread
+  Combine combine = Combine::Sum;
+  oracle::Reduction meaning = oracle::Reduction::Sum;
+  bool exclusive = false;
+
+  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  Launch launch(const Problem& p) const { return row_launch(p, threads); }
+
+  F32 apply(const F32& a, const F32& b) const {
+    switch (combine) {
+      case Combine::Prod:
+        return a * b;
+      case Combine::Max:
+        return max(a, b);
+      case Combine::Min:
+        return min(a, b);
+      default:
+        return a + b;
+    }
+  }
+
+  /// What the simdgroups before this one add up to, and what all of them do.
+  std::pair<F32, F32> across_simds(const F32& mine, const F32& identity, const Shared<f32>& totals) const {
+    if (simd_count() == 1) return {identity, mine};
+    const U32 lane = lane_id(), simds = static_cast<u32>(simd_count());
+    if_(lane == 0, [&] { totals[simd_id()] = mine; });
+    barrier();
+    const F32 theirs = select(lane < simds, totals.load(min(lane, simds - 1)), identity);
+    barrier();  // the next chunk writes totals again
+    return {simd_reduce(combine, select(lane < simd_id(), theirs, identity)), simd_reduce(combine, theirs)};
+  }
+
+  void body() const {
+    const auto row = x.row(group_id());
+    const auto result = out.row(group_id());
+    const F32 identity(static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))));
+    const Shared<f32> totals("totals", simd_count());
+    Var<f32> carry(identity);
+
+    for_(0u, n, static_cast<u32>(threads * width), [&](U32 start) {
+      const U32 first = start + thread_id() * static_cast<u32>(width);
+      const Bool whole = first + static_cast<u32>(width) <= n;
+      auto prefix = vars<f32>(width, identity);
+      if_(whole, [&] {
+        const auto v = row.load(first, width);
+        for (int e : unroll(width)) prefix[e] = v[e];
+      }).else_([&] {
+        for (int e : unroll(width)) if_(first + e < n, [&] { prefix[e] = row.load(first + e); });
+      });
+
+      // Prefixes inside the thread, then over the lanes, then over the simdgroups, then over the chunks.
+      for (int e = 1; e < width; ++e) prefix[e] = apply(prefix[e - 1], prefix[e]);
+      const F32 own = prefix[width - 1];
+      const auto [earlier, all] = across_simds(simd_reduce(combine, own), identity, totals);
+      const F32 base = apply(carry, apply(earlier, simd_scan_exclusive(combine, own)));
+      const auto scanned = each(width, [&](int e) {
+        return !exclusive ? apply(base, prefix[e]) : e == 0 ? base : apply(base, prefix[e - 1]);
+      });
+      if_(whole, [&] { result.store(first, pack(width, [&](int e) { return scanned[e]; })); }).else_([&] {
+        for (int e : unroll(width)) if_(first + e < n, [&] { result.store(first + e, scanned[e]); });
+      });
+      carry = apply(carry, all);
+    });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    const auto kind = exclusive ? oracle::ScanKind::Exclusive : oracle::ScanKind::Inclusive;
+    return {{"out", oracle::scan(meaning, kind, in["x"])}};
+  }
+  Problems tests() const { return row_tests() + Problems{{{"rows", 2}, {"n", 9001}}}; }
+  Problems benches() const { return {{{"rows", 4096}, {"n", 4096}}, {{"rows", 1024}, {"n", 4096}}}; }
+  Work work(const Problem& p) const { return row_work<T>(p, true, 0, 1); }
+};
+
+const auto as = [](Combine combine, oracle::Reduction meaning, bool exclusive) {
+  return [=](auto& k) {
+    k.combine = combine;
+    k.meaning = meaning;
+    k.exclusive = exclusive;
+    // Products of many numbers leave the range of f32 unless the factors stay near 1.
+    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.999, 1.001).without_edges());
+  };
+};
+const bool registered = [] {
+  const struct {
+    const char* suffix;
+    Combine combine;
+    oracle::Reduction meaning;
+  } rows[] = {{"", Combine::Sum, oracle::Reduction::Sum},
+              {"_prod", Combine::Prod, oracle::Reduction::Prod},
+              {"_max", Combine::Max, oracle::Reduction::Max},
+              {"_min", Combine::Min, oracle::Reduction::Min}};
+  for (const auto& row : rows) {
+    kernel<Scan>(std::string("mt_scan") + row.suffix, Floats{}, as(row.combine, row.meaning, false));
+    kernel<Scan>(std::string("mt_scan") + row.suffix + "_exclusive", Floats{}, as(row.combine, row.meaning, true));
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace mt
