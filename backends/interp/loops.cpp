@@ -69,10 +69,22 @@ void typed_loop(const Span& s) {
   }
 }
 
+/// Whether a pointer to semantics is set. By specialisation: GCC can't compare it in a constant under
+/// -fsanitize=undefined.
+template <auto F>
+constexpr bool kPresent = true;
+template <>
+constexpr bool kPresent<static_cast<decltype(OpInfo::f)>(nullptr)> = false;
+template <>
+constexpr bool kPresent<static_cast<decltype(OpInfo::u)>(nullptr)> = false;
+template <>
+constexpr bool kPresent<static_cast<decltype(OpInfo::s)>(nullptr)> = false;
+
 template <std::size_t O, DType T>
 constexpr Loop typed_entry() {
   constexpr const OpInfo& row = kOpRows[O];
-  if constexpr (is_float(T) ? row.f != nullptr : is_signed(T) ? row.s != nullptr : row.u != nullptr)
+  constexpr bool present = is_float(T) ? kPresent<row.f> : is_signed(T) ? kPresent<row.s> : kPresent<row.u>;
+  if constexpr (present)
     return &typed_loop<O, T>;
   else
     return nullptr;
