@@ -9,7 +9,11 @@
 #include <random>
 
 #include "backends/backend.h"
+#include "backends/clike/random_kernel.h"
 #include "backends/clike/testing.h"
+#include "backends/clike/walker.h"
+#include "mt/ir/text.h"
+#include "mt/ir/verify.h"
 
 namespace mt {
 namespace {
@@ -240,6 +244,43 @@ TEST(MetalText, PreludeFunctionsStayWithinTheirBounds) {
     std::printf("%s: %.2f ulp at %.9g\n", std::string(info(c.op).name).c_str(), worst, at);
     EXPECT_LE(worst, info(c.op).ulp) << info(c.op).name << " at " << at;
   }
+}
+
+/// Random control flow: the text must compute what the instructions say.
+TEST(MetalText, RandomControlFlowComputesWhatTheKernelSays) {
+  constexpr std::uint64_t kKernels = 300;
+  std::vector<Kernel> kernels;
+  std::string entries = "\n";
+  for (std::uint64_t seed = 0; seed < kKernels; ++seed) {
+    kernels.push_back(RandomKernel(seed).kernel());
+    Kernel& k = kernels.back();
+    k.name += std::to_string(seed);
+    ASSERT_EQ(verify(k), "") << seed;
+    entries += fmt::format(
+        "extern \"C\" void run_{0}(void** b, unsigned n) {{\n"
+        "  for (unsigned t = 0; t < 32; ++t) {0}((const uint*)b[0], (uint*)b[1], n{1});\n}}\n",
+        k.name, ", t");
+  }
+  const Loaded loaded(find_backend("metal")->program(kernels)->text, entries);
+  int changed = 0;
+  for (const Kernel& k : kernels) {
+    for (const unsigned n : {0u, 5u}) {
+      std::vector<std::vector<std::uint32_t>> want(2, std::vector<std::uint32_t>(32));
+      std::mt19937 random(n + 1);
+      for (auto& buffer : want)
+        for (auto& v : buffer)
+          v = random() % 3 ? static_cast<std::uint32_t>(random() % 40) : static_cast<std::uint32_t>(random());
+      auto got = want;
+      const auto before = want[1];
+      Walker walker(k, want, {n});
+      for (std::uint32_t t = 0; t < 32; ++t) walker.run(t);
+      void* buffers[] = {got[0].data(), got[1].data()};
+      loaded.run(k.name, buffers, n);
+      changed += want[1] != before;
+      ASSERT_EQ(got, want) << k.name << " n " << n << "\n" << print(k) << find_backend("metal")->artefact(k)->text;
+    }
+  }
+  EXPECT_GT(changed, 500);
 }
 
 }  // namespace
