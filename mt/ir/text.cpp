@@ -163,6 +163,7 @@ class Printer {
       case Op::SimdReduce:
       case Op::SimdScan:
       case Op::GroupReduce:
+      case Op::VectorReduce:
         return fmt::format("{} {}{} {}", name, name_of(i.combine), i.exclusive ? " exclusive" : "", uses(i.in));
       case Op::Extract:
       case Op::SimdShuffleXor:

@@ -302,6 +302,7 @@ class Parser {
       case Op::SimdReduce:
       case Op::SimdScan:
       case Op::GroupReduce:
+      case Op::VectorReduce:
         combine(inst);
         inst.exclusive = accept_word("exclusive");
         inst.in = {use()};
