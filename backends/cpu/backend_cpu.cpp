@@ -1,0 +1,29 @@
+// Registers the cpu backend.
+#include "backends/backend.h"
+#include "backends/cpu/cpu_info.h"
+#include "backends/cpu/device.h"
+#include "backends/cpu/emit.h"
+
+namespace mt::cpu {
+namespace {
+
+class CpuBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+  std::string_view description() const override { return "the host's cores: vector code by LLVM, cached on disk"; }
+  PipelineOptions pipeline() const override { return {.lower_group_reduce = false, .contiguous_simds = true}; }
+  std::optional<Artefact> artefact(const Kernel& kernel) const override {
+    return Artefact{"ll", emit(kernel, {.small_masks = cpu_info().small_masks}).text};
+  }
+  Result<std::unique_ptr<Device>> open(int index) const override {
+    if (index != 0) return Error("cpu: there is one device, number 0");
+    return open_device();
+  }
+  int rank() const override { return 10; }
+};
+
+const CpuBackend backend;
+[[maybe_unused]] const bool registered = register_backend(backend);
+
+}  // namespace
+}  // namespace mt::cpu

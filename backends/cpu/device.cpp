@@ -1,0 +1,150 @@
+#include "backends/cpu/device.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/cpu_info.h"
+#include "backends/cpu/emit.h"
+
+namespace mt::cpu {
+namespace {
+
+constexpr std::size_t kHuge = 2u << 20;  // a large page
+
+/// Zero pages from the system, in large pages where it grants them.
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(std::size_t bytes) : bytes_(bytes) {
+    const std::size_t align = bytes >= 2 * kHuge ? kHuge : 4096;
+    mapped_ = (bytes + 64 + align - 1) / align * align + align;
+    void* m = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m == MAP_FAILED) throw Error(fmt::format("cpu: no memory for a buffer of {} bytes", bytes));
+    base_ = static_cast<std::byte*>(m);
+    const auto at = reinterpret_cast<std::uintptr_t>(m);
+    data_ = base_ + ((align - at % align) % align);
+    if (align == kHuge) madvise(data_, mapped_ - kHuge, MADV_HUGEPAGE);
+  }
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+  ~HostBuffer() override { munmap(base_, mapped_); }
+  std::size_t bytes() const override { return bytes_; }
+  void write(const void* from, std::size_t bytes, std::size_t offset) override {
+    check(bytes, offset);
+    std::memcpy(data_ + offset, from, bytes);
+  }
+  void read(void* to, std::size_t bytes, std::size_t offset) const override {
+    check(bytes, offset);
+    std::memcpy(to, data_ + offset, bytes);
+  }
+  std::byte* host() override { return data_; }
+
+ private:
+  void check(std::size_t bytes, std::size_t offset) const {
+    if (offset > bytes_ || bytes > bytes_ - offset)
+      throw Error(fmt::format("cpu: {} bytes at {} do not lie in a buffer of {}", bytes, offset, bytes_));
+  }
+  std::size_t bytes_, mapped_ = 0;
+  std::byte *base_ = nullptr, *data_ = nullptr;
+};
+
+class CpuProgram final : public Program {
+ public:
+  std::unique_ptr<Code> code;
+  std::size_t scratch_bytes = 0;
+};
+
+/// Memory for threadgroups' arrays, one a thread, kept for the next launch.
+std::byte* scratch(std::size_t bytes) {
+  struct Block {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    ~Block() { std::free(data); }
+  };
+  thread_local Block block;
+  if (block.bytes < bytes) {
+    std::free(block.data);
+    block.bytes = (bytes + 4095) / 4096 * 4096;
+    block.data = static_cast<std::byte*>(std::aligned_alloc(4096, block.bytes));
+    if (!block.data) throw Error(fmt::format("cpu: no memory for {} bytes of threadgroup memory", bytes));
+  }
+  return block.data;
+}
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice() {
+    const CpuInfo& c = cpu_info();
+    info_.backend = "cpu";
+    info_.name = c.name;
+    info_.details = c.details;
+    info_.details["cache"] = ObjectCache::standard().folder();
+    threads_ = c.cores;
+    if (const char* set = std::getenv("MT_THREADS"); set && std::atoi(set) > 0) threads_ = std::atoi(set);
+    arena_ = std::make_unique<tbb::task_arena>(threads_);
+    info_.details["threads"] = std::to_string(threads_);
+  }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<HostBuffer>(bytes); }
+  std::shared_ptr<Program> compile(const Kernel& kernel) override;
+  void launch(Program& program, const Arguments& arguments, const Groups& groups) override;
+  bool set_option(std::string_view name, std::int64_t value) override {
+    if (name != "threads" || value < 1 || value > 1024) return false;
+    threads_ = static_cast<int>(value);
+    arena_ = std::make_unique<tbb::task_arena>(threads_);
+    return true;
+  }
+
+ private:
+  DeviceInfo info_;
+  int threads_ = 1;
+  std::unique_ptr<tbb::task_arena> arena_;
+};
+
+std::shared_ptr<Program> CpuDevice::compile(const Kernel& kernel) {
+  const auto start = std::chrono::steady_clock::now();
+  const Emitted e = emit(kernel, {.small_masks = cpu_info().small_masks});
+  CompiledText made = compile_text(e.text, kernel.name, ObjectCache::standard());
+  auto p = std::make_shared<CpuProgram>();
+  p->code = std::move(made.code);
+  p->scratch_bytes = e.scratch_bytes;
+  p->from_cache = made.from_cache;
+  p->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  p->details["object_bytes"] = std::to_string(made.object_bytes);
+  p->details["scratch_bytes"] = std::to_string(e.scratch_bytes);
+  p->details["isa"] = cpu_info().isa;
+  return p;
+}
+
+void CpuDevice::launch(Program& program, const Arguments& arguments, const Groups& groups) {
+  auto& p = static_cast<CpuProgram&>(program);
+  std::vector<void*> buffers;
+  for (const BufferView& v : arguments.buffers) buffers.push_back(v.buffer ? v.buffer->host() + v.offset : nullptr);
+  const std::int64_t total = groups[0] * groups[1] * groups[2];
+  if (total <= 0) return;
+  const auto run = p.code->entry<EntryPoint>();
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    run(buffers.data(), arguments.scalars.data(), begin, end, groups[0], groups[1], groups[2],
+        scratch(p.scratch_bytes));
+  };
+  if (total == 1 || threads_ == 1) return part(0, total);
+  // Several pieces a thread, so that a slow core does not hold up the rest.
+  const std::int64_t piece = std::max<std::int64_t>(1, total / (threads_ * 8));
+  const tbb::blocked_range<std::int64_t> all(0, total, static_cast<std::size_t>(piece));
+  arena_->execute(
+      [&] { tbb::parallel_for(all, [&](const tbb::blocked_range<std::int64_t>& r) { part(r.begin(), r.end()); }); });
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_device() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace mt::cpu

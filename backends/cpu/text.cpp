@@ -1,0 +1,234 @@
+#include "backends/cpu/text.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "mt/base/error.h"
+
+namespace mt::cpu {
+
+std::string_view name_of(El e) {
+  constexpr std::string_view names[] = {"i1", "i8", "i16", "i32", "i64", "float", "double", "half", "ptr"};
+  return names[static_cast<int>(e)];
+}
+int bytes_of(El e) {
+  constexpr int bytes[] = {1, 1, 2, 4, 8, 4, 8, 2, 8};
+  return bytes[static_cast<int>(e)];
+}
+
+El el_of(DType t) {
+  if (t == DType::Bool) return El::I1;
+  return memory_el_of(t);
+}
+El memory_el_of(DType t) {
+  switch (t) {
+    case DType::F32:
+      return El::F32;
+    case DType::F16:
+    case DType::BF16:
+    case DType::I16:
+    case DType::U16:
+      return El::I16;
+    case DType::I8:
+    case DType::U8:
+    case DType::Bool:
+      return El::I8;
+    case DType::I32:
+    case DType::U32:
+      return El::I32;
+    case DType::I64:
+    case DType::U64:
+      return El::I64;
+  }
+  MT_ICE("dtype out of range");
+}
+
+std::string type_name(El e, int n) {
+  return n == 1 ? std::string(name_of(e)) : fmt::format("<{} x {}>", n, name_of(e));
+}
+
+namespace {
+std::string repeated(El el, std::string text, int n) {
+  return n == 1 ? text : fmt::format("splat ({} {})", name_of(el), text);
+}
+std::string overload(const Ref& r) {
+  const char* el = r.el == El::F32   ? "f32"
+                   : r.el == El::F64 ? "f64"
+                   : r.el == El::F16 ? "f16"
+                   : r.el == El::Ptr ? "p0"
+                                     : name_of(r.el).data();
+  return r.n == 1 ? el : fmt::format("v{}{}", r.n, el);
+}
+}  // namespace
+
+Ref Writer::integer(El el, std::int64_t v, int n) {
+  if (el == El::I1) return {repeated(el, v ? "true" : "false", n), el, n};
+  return {repeated(el, std::to_string(v), n), el, n};
+}
+Ref Writer::f32(float v, int n) {
+  // LLVM spells a float by the bits of the equal double; a NaN's payload moves to the double's top bits.
+  const auto f = std::bit_cast<std::uint32_t>(v);
+  std::uint64_t d = std::bit_cast<std::uint64_t>(static_cast<double>(v));
+  if (std::isnan(v)) d = (std::uint64_t{f >> 31} << 63) | (0x7ffull << 52) | (std::uint64_t{f & 0x7fffffu} << 29);
+  return {repeated(El::F32, fmt::format("0x{:016X}", d), n), El::F32, n};
+}
+Ref Writer::f64(double v, int n) {
+  return {repeated(El::F64, fmt::format("0x{:016X}", std::bit_cast<std::uint64_t>(v)), n), El::F64, n};
+}
+Ref Writer::zero(El el, int n) {
+  if (n > 1) return {"zeroinitializer", el, n};
+  if (el == El::F32 || el == El::F64) return {"0.0", el, 1};
+  return integer(el, 0);
+}
+Ref Writer::constant(DType t, std::uint64_t bits, int n) {
+  if (t == DType::F32) return f32(std::bit_cast<float>(static_cast<std::uint32_t>(bits)), n);
+  std::int64_t v = static_cast<std::int64_t>(bits);
+  const int width = bits_of(t);
+  if (width > 1 && width < 64) v = static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
+  return integer(el_of(t), v, n);
+}
+Ref Writer::integers(El el, const std::vector<std::int64_t>& values) {
+  std::string text = "<";
+  for (std::size_t i = 0; i < values.size(); ++i)
+    text += fmt::format("{}{} {}", i ? ", " : "", name_of(el),
+                        el == El::I1 ? (values[i] ? "true" : "false") : std::to_string(values[i]));
+  return {text + ">", el, static_cast<int>(values.size())};
+}
+
+Ref Writer::emit(El el, int n, std::string_view text) {
+  MT_ASSERT(open_, "an instruction after the end of a block");
+  Ref r{fmt::format("%v{}", next_++), el, n};
+  body_ += fmt::format("  {} = {}\n", r.name, text);
+  return r;
+}
+void Writer::line(std::string_view text) {
+  MT_ASSERT(open_, "an instruction after the end of a block");
+  body_ += fmt::format("  {}\n", text);
+}
+
+Ref Writer::bin(std::string_view op, const Ref& a, const Ref& b) {
+  MT_ASSERT(a.el == b.el && a.n == b.n, "operands of different types");
+  return emit(a.el, a.n, fmt::format("{} {} {}, {}", op, type_name(a), a.name, b.name));
+}
+Ref Writer::cmp(std::string_view op, const Ref& a, const Ref& b) {
+  MT_ASSERT(a.el == b.el && a.n == b.n, "operands of different types");
+  return emit(El::I1, a.n, fmt::format("{} {} {}, {}", op, type_name(a), a.name, b.name));
+}
+Ref Writer::neg(const Ref& a) {
+  if (a.el == El::F32 || a.el == El::F64) return emit(a.el, a.n, fmt::format("fneg {} {}", type_name(a), a.name));
+  return bin("sub", zero(a.el, a.n), a);
+}
+Ref Writer::cast(std::string_view op, const Ref& a, El to) {
+  if (a.el == to) return a;
+  return emit(to, a.n, fmt::format("{} {} {} to {}", op, type_name(a), a.name, type_name(to, a.n)));
+}
+Ref Writer::bitcast(const Ref& a, El to, int n) {
+  if (a.el == to && a.n == n) return a;
+  return emit(to, n, fmt::format("bitcast {} {} to {}", type_name(a), a.name, type_name(to, n)));
+}
+Ref Writer::select(const Ref& c, const Ref& a, const Ref& b) {
+  MT_ASSERT(a.el == b.el && a.n == b.n && (c.n == a.n || c.n == 1), "select of different types");
+  return emit(
+      a.el, a.n,
+      fmt::format("select {} {}, {} {}, {} {}", type_name(c), c.name, type_name(a), a.name, type_name(b), b.name));
+}
+Ref Writer::call(std::string_view intrinsic, const std::vector<Ref>& args) {
+  return call_as(fmt::format("{}.{}", intrinsic, overload(args[0])), args[0].el, args[0].n, args);
+}
+Ref Writer::call_as(std::string_view function, El el, int n, const std::vector<Ref>& args) {
+  std::string list;
+  for (const Ref& a : args) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type_name(a), a.name);
+  return emit(el, n, fmt::format("call {} @{}({})", type_name(el, n), function, list));
+}
+Ref Writer::shuffle(const Ref& a, const Ref& b, const std::vector<int>& mask) {
+  std::string list;
+  for (const int m : mask)
+    list += m < 0 ? fmt::format("{}i32 poison", list.empty() ? "" : ", ")
+                  : fmt::format("{}i32 {}", list.empty() ? "" : ", ", m);
+  const int n = static_cast<int>(mask.size());
+  MT_ASSERT(n > 1 && a.n > 1, "shuffle of a scalar");
+  return emit(
+      a.el, n,
+      fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type_name(a), a.name, type_name(b), b.name, n, list));
+}
+Ref Writer::splat(const Ref& s, int n) {
+  if (s.n == n) return s;
+  MT_ASSERT(s.n == 1, "splat of a vector");
+  if (s.name[0] != '%') return {s.name[0] == 'z' ? s.name : repeated(s.el, s.name, n), s.el, n};
+  const Ref one =
+      emit(s.el, n, fmt::format("insertelement {} poison, {} {}, i32 0", type_name(s.el, n), name_of(s.el), s.name));
+  return emit(s.el, n,
+              fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type_name(one), one.name,
+                          type_name(one), n));
+}
+Ref Writer::extract(const Ref& v, int lane) {
+  if (v.n == 1) return v;
+  return emit(v.el, 1, fmt::format("extractelement {} {}, i32 {}", type_name(v), v.name, lane));
+}
+Ref Writer::insert(const Ref& v, const Ref& s, int lane) {
+  return emit(v.el, v.n,
+              fmt::format("insertelement {} {}, {} {}, i32 {}", type_name(v), v.name, name_of(s.el), s.name, lane));
+}
+Ref Writer::slice(const Ref& v, int from, int count) {
+  if (from == 0 && count == v.n) return v;
+  if (count == 1) return extract(v, from);
+  std::vector<int> mask;
+  for (int i = 0; i < count; ++i) mask.push_back(from + i);
+  return shuffle(v, {"poison", v.el, v.n}, mask);
+}
+Ref Writer::join(const Ref& a, const Ref& b) {
+  if (a.n == 1) return insert(insert({"poison", a.el, 2}, a, 0), b, 1);
+  std::vector<int> mask;
+  for (int i = 0; i < a.n + b.n; ++i) mask.push_back(i);
+  return shuffle(a, b, mask);
+}
+
+Ref Writer::element(const Ref& pointer, El el, const Ref& index) {
+  return emit(El::Ptr, std::max(pointer.n, index.n),
+              fmt::format("getelementptr {}, {} {}, {} {}", name_of(el), type_name(pointer), pointer.name,
+                          type_name(index), index.name));
+}
+Ref Writer::load(El el, int n, const Ref& pointer, int align, std::string_view metadata) {
+  return emit(el, n, fmt::format("load {}, ptr {}, align {}{}", type_name(el, n), pointer.name, align, metadata));
+}
+void Writer::store(const Ref& v, const Ref& pointer, int align, std::string_view metadata) {
+  line(fmt::format("store {} {}, ptr {}, align {}{}", type_name(v), v.name, pointer.name, align, metadata));
+}
+Ref Writer::stack(El el, int n) {
+  Ref r{fmt::format("%s{}", next_++), El::Ptr, 1};
+  slots_ += fmt::format("  {} = alloca {}, align 64\n", r.name, type_name(el, n));
+  return r;
+}
+
+std::string Writer::label(std::string_view hint) { return fmt::format("{}{}", hint, next_++); }
+void Writer::place(const std::string& label) {
+  if (open_) jump(label);
+  body_ += fmt::format("{}:\n", label);
+  open_ = true;
+}
+void Writer::jump(const std::string& label) {
+  line(fmt::format("br label %{}", label));
+  open_ = false;
+}
+void Writer::branch(const Ref& c, const std::string& then, const std::string& other) {
+  line(fmt::format("br i1 {}, label %{}, label %{}", c.name, then, other));
+  open_ = false;
+}
+
+bool Writer::first_use(const std::string& name) {
+  if (std::find(used_.begin(), used_.end(), name) != used_.end()) return false;
+  used_.push_back(name);
+  return true;
+}
+void Writer::outside(const std::string& text) { outside_.push_back(text); }
+std::string Writer::function(std::string_view head, std::string_view attributes) const {
+  return fmt::format("define {} {} {{\nentry:\n{}{}}}\n", head, attributes, slots_, body_);
+}
+std::string Writer::others() const {
+  std::string all;
+  for (const std::string& s : outside_) all += s;
+  return all;
+}
+
+}  // namespace mt::cpu
