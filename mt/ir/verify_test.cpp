@@ -160,7 +160,7 @@ TEST(Verify, DeclarationsAndTables) {
             "[k] scalar 'n' is declared a multiple of 0; only integers are multiples, of 1 or more\n");
   EXPECT_EQ(broken([](Kernel& k) { k.insts[0].index = 7; }), "[k] param names a scalar that does not exist\n");
   EXPECT_EQ(broken([](Kernel& k) { k.insts[2].bits = 2; }), "[k] const has bits outside bool\n");
-  EXPECT_EQ(broken([](Kernel& k) { k.values[0].type.lanes = 3; }).substr(0, 61),
+  EXPECT_EQ(broken([](Kernel& k) { k.values[0].type.lanes = 3; }).substr(0, 62),
             "[k] the result of param must be u32, not u32x3\n[k] a value has");
   EXPECT_EQ(broken([](Kernel& k) { k.insts.back().memory = MemoryId{9}; }),
             "[k] store names a memory that does not exist\n");
