@@ -3,7 +3,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BUILD := build/$(PRESET)
 
-.PHONY: build bench test setup format check-format check-layers clean
+.PHONY: build bench test setup format docs check-format check-layers clean
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/build.ninja
@@ -33,6 +33,9 @@ setup:
 
 format:
 	tools/format.sh
+
+docs: build
+	PRESET=$(PRESET) tools/gen_docs.sh
 
 check-format:
 	tools/format.sh --check
