@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "mt/dsl/facts.h"
+
 namespace mt {
 namespace {
 
 thread_local Signature* current_signature = nullptr;
 thread_local Trace* current_trace = nullptr;
+thread_local bool assume_nothing = false;
 
 /// Largest power of two up to 8 that divides n: what vector accesses can use of a row length.
 std::int64_t vector_divisor(std::int64_t n) { return n % 8 == 0 ? 8 : n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1; }
@@ -49,6 +52,9 @@ Signature& declaring() {
 DeclareScope::DeclareScope(Signature& s) : outer_(current_signature) { current_signature = &s; }
 DeclareScope::~DeclareScope() { current_signature = outer_; }
 
+WithoutFacts::WithoutFacts() : outer_(assume_nothing) { assume_nothing = true; }
+WithoutFacts::~WithoutFacts() { assume_nothing = outer_; }
+
 Trace& trace() {
   if (!current_trace) throw Error("device code is used outside a kernel's body; call it from body()");
   return *current_trace;
@@ -65,7 +71,7 @@ Trace::Trace(const Signature& signature, const Problem& p, std::string name, int
   const auto declare = [&](const std::string& symbol, DType dtype) {
     const auto known = [&](const ScalarParam& s) { return s.name == symbol; };
     if (std::any_of(kernel.scalars.begin(), kernel.scalars.end(), known)) return;
-    const bool stride = is_int(dtype) && is_stride(signature, symbol) && p.has(symbol);
+    const bool stride = !assume_nothing && is_int(dtype) && is_stride(signature, symbol) && p.has(symbol);
     kernel.scalars.push_back({symbol, dtype, stride ? vector_divisor(p[symbol]) : 1});
   };
   for (const ScalarDecl& s : signature.scalars) declare(s.name, s.dtype);
