@@ -140,6 +140,12 @@ TEST(Access, AnIndexThatWrappedIsAnErrorWhereItIsUsed) {
                      "yield %b, %a\n }\n" +
                      use),
             kWrapped);
+  const auto swapped_once = [&](const std::string& a, const std::string& b) {
+    return run_body(big + two + "%j: u32, %j2: u32 = for %q: u32 = %c0 to %c1 step %c1 with (%a: u32 = " + a +
+                    ", %b: u32 = " + b + ") {\n yield %b, %a\n }\n" + use);
+  };
+  EXPECT_EQ(swapped_once("%c0", "%i"), kWrapped);
+  EXPECT_EQ(swapped_once("%i", "%c0"), "");
   EXPECT_EQ(run_body(big + two + "%j: u32 = if %t2 {\n yield %i\n } else {\n yield %c0\n }\n" + use), kWrapped);
   // A value that wrapped and is not used, or went through a remainder, is no index that wrapped.
   EXPECT_EQ(run_body(big + two + "%no: bool = gt %t, %c2\n %j: u32 = select %no, %i, %c0\n" + use), "");

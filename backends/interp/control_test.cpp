@@ -59,6 +59,25 @@ TEST(Control, ForRunsEachThreadsOwnTripsAndSwapsWhatItCarries) {
   }
 }
 
+TEST(Control, ForMovesAllCarriedValuesAtOnce) {
+  const auto y = y_of(R"(
+  %two: f32 = const 2.0
+  %a: f32, %b: f32, %c: f32 = for %i: u32 = %c0 to %l step %c1 with (%p0: f32 = %xt, %q0: f32 = %f1, %r0: f32 = %two) {
+    yield %r0, %p0, %q0
+  }
+  %ten: f32 = const 100.0
+  %x1: f32 = mul %a, %ten
+  %x2: f32 = add %x1, %b
+  %x3: f32 = mul %x2, %ten
+  %x4: f32 = add %x3, %c
+  store %y[%t], %x4)");
+  for (int t = 0; t < 64; ++t) {
+    const double turns[3][3] = {{1.0 * t, 1, 2}, {2, 1.0 * t, 1}, {1, 2, 1.0 * t}};
+    const double* v = turns[t % 32 % 3];
+    EXPECT_EQ(y[static_cast<std::size_t>(t)], v[0] * 10000 + v[1] * 100 + v[2]) << t;
+  }
+}
+
 TEST(Control, SignedLoopCountsFromBelowZero) {
   const auto y = y_of(R"(
   %b: i32 = const -3

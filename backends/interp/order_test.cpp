@@ -75,7 +75,7 @@ TEST(Order, ManyReadersAreAllRemembered) {
 }
 
 TEST(Order, ReadersOfOneSimdgroupAreOrderedByItsBarrier) {
-  const auto body = [](const std::string& between) {
+  const auto body = [](const char* writer, const std::string& between) {
     return run_body(R"(
   %first: bool = eq %l, %c0
   if %first {
@@ -84,14 +84,18 @@ TEST(Order, ReadersOfOneSimdgroupAreOrderedByItsBarrier) {
   simd_barrier
   %v: f32 = load %s[%sg]
   )" + between + R"(
-  %second: bool = eq %l, %c1
-  if %second {
+  %w: u32 = const )" +
+                    writer + R"(
+  %is: bool = eq %l, %w
+  if %is {
     store %s[%sg], %v ; k.cpp:9
   }
   store %y[%t], %v)");
   };
-  EXPECT_EQ(body("").substr(0, 39), "k.cpp:9: [k] race on threadgroup array ");
-  EXPECT_EQ(body("simd_barrier"), "");
+  for (const char* writer : {"0", "1", "31"}) {
+    EXPECT_EQ(body(writer, "").substr(0, 39), "k.cpp:9: [k] race on threadgroup array ") << writer;
+    EXPECT_EQ(body(writer, "simd_barrier"), "") << writer;
+  }
 }
 
 TEST(Order, TwoWritersOfOneElementRace) {

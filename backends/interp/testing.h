@@ -26,6 +26,7 @@ struct Launch {
   std::vector<std::uint64_t> scalars = {};
   Groups groups = {1, 1, 1};
   std::vector<std::pair<std::string, std::int64_t>> options = {};
+  std::size_t offset = 0;  // of every view in its buffer, bytes
 
   /// Empty where all went well, else the Error's text.
   std::string run() {
@@ -36,13 +37,14 @@ struct Launch {
       std::vector<std::unique_ptr<Buffer>> buffers;
       Arguments arguments{.buffers = {}, .scalars = scalars};
       for (const HostTensor& t : tensors) {
-        buffers.push_back(device->allocate(t.bytes()));
-        buffers.back()->write(t.data.data(), t.bytes());
-        arguments.buffers.push_back({buffers.back().get(), 0, t.bytes()});
+        buffers.push_back(device->allocate(offset + t.bytes()));
+        buffers.back()->write(t.data.data(), t.bytes(), offset);
+        arguments.buffers.push_back({buffers.back().get(), offset, t.bytes()});
       }
       device->launch(*program, arguments, groups);
       device->wait();
-      for (std::size_t i = 0; i < tensors.size(); ++i) buffers[i]->read(tensors[i].data.data(), tensors[i].bytes());
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        buffers[i]->read(tensors[i].data.data(), tensors[i].bytes(), offset);
       return "";
     } catch (const Error& e) {
       return e.what();
