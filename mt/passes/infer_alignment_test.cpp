@@ -42,7 +42,7 @@ TEST(Divisibility, OfExpressions) {
 TEST(Divisibility, OfControlFlow) {
   EXPECT_EQ(zeros_of("%c: bool = lt %lane, %z\n%r: u32 = if %c {\nyield %z\n} else {\nyield %2\n}"), 1);
   EXPECT_EQ(zeros_of("%q: u32 = const 0\n%r: u32 = for %t: u32 = %q to %w step %12 with (%c: u32 = %q) {\n%p: u32 = "
-                     "add %r, %t\nyield %p\n}"),
+                     "add %c, %t\nyield %p\n}"),
             2);
   EXPECT_EQ(zeros_of("%q: u32, %r: u32 = while with (%a: u32 = %z) {\n%c: bool = lt %lane, %a\nyield %c, %a, %a\n} "
                      "do (%d: u32, %e: u32) {\n%f: u32 = mul %d, %lane\nyield %f\n}"),

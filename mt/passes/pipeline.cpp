@@ -12,6 +12,7 @@
 #include "mt/passes/canonical.h"
 #include "mt/passes/cse.h"
 #include "mt/passes/dce.h"
+#include "mt/passes/drop_barriers.h"
 #include "mt/passes/fold.h"
 #include "mt/passes/infer_alignment.h"
 #include "mt/passes/licm.h"
@@ -41,6 +42,7 @@ const std::vector<Pass>& pipeline() {
       {"vectorize_memory", "neighbouring loads and stores become wider ones", vectorize_memory},
       {"fold", "again, for the lanes of wider accesses", fold},
       {"cse", "again, for their indices", cse},
+      {"drop_barriers", "barriers that order nothing go", drop_barriers},
       {"dce", "again, at the end", dce},
       {"infer_alignment", "what is known to divide the index of an access", infer_alignment},
       {"canonical", "one order for equal kernels", canonical},
