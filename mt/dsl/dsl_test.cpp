@@ -37,6 +37,13 @@ TEST(Dsl, TracesToASoundKernel) {
   EXPECT_EQ(verify(good), "");
 }
 
+TEST(Dsl, AxesThatAreLeftOutHoldOneThreadgroup) {
+  const Launch a{.groups = {5}, .threads = 32}, b{.groups = {5, 4}}, c;
+  EXPECT_EQ(a.groups[0] * 100 + a.groups[1] * 10 + a.groups[2], 511);
+  EXPECT_EQ(b.groups[0] * 100 + b.groups[1] * 10 + b.groups[2], 541);
+  EXPECT_EQ(c.groups[0] * 100 + c.groups[1] * 10 + c.groups[2], 111);
+}
+
 TEST(Dsl, ValuesKnowTheirLine) {
   const Kernel k = traced([](auto& x, auto& y, auto&) {
     const F32 a = x.load(0);

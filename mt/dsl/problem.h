@@ -57,9 +57,15 @@ inline void require(bool holds, std::string_view why) {
   if (!holds) throw Error(std::string(why));
 }
 
+/// Threadgroups along the axes, the last of which may be left out: `{x}`, `{x, y}`. A zero launches nothing.
+struct Grid {
+  std::int64_t x = 1, y = 1, z = 1;
+  std::int64_t operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
+};
+
 /// Geometry of one launch, computed from the problem.
 struct Launch {
-  std::int64_t groups[3] = {1, 1, 1};  // threadgroups along x, y, z; a zero launches nothing
+  Grid groups;
   int threads = 256;                   // of a threadgroup: 32..1024, a multiple of 32
 };
 
