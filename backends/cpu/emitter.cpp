@@ -139,8 +139,9 @@ Emitted Emitter::run() {
                   kEntry),
       "#0");
   out.text += w_.others();
-  out.text +=
-      "\nattributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\" }\n!0 = !{}\n";
+  constexpr const char* wide = "\"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\"";
+  out.text += fmt::format(
+      "\nattributes #0 = {{ nounwind {} }}\nattributes #1 = {{ nounwind noinline {} }}\n!0 = !{{}}\n", wide, wide);
   out.scratch_bytes = scratch_;
   return out;
 }

@@ -1,19 +1,141 @@
+// The functions that models use most, in f32. Polynomials are minimax fits (Lawson iteration) of the forms named at
+// each; the rest is in maths_double.cpp.
 #include "backends/cpu/maths.h"
 
+#include "backends/cpu/num.h"
 #include "mt/base/error.h"
 
 namespace mt::cpu {
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634, kLn2Hi = 0.693145751953125, kLn2Lo = 1.42860682030941723e-6;
+
+/// p * 2^k in two steps, so that results below the normal range round once and those beyond become infinite.
+Num scaled(const Num& p, const Num& k) {
+  const Num half = ashr(k, 1);
+  return p * power_of_two(half) * power_of_two(k - half);
+}
+
+/// x = k ln 2 + r; e^r = 1 + r + r^2 P(r).
+Num exp_f32(const Num& input) {
+  const Num x = clamp(input, -105, 90);
+  const Rounded k = round_fast(x * kLog2E);
+  const Num r = fma(k.value, -kLn2Lo, fma(k.value, -kLn2Hi, x));
+  const Num p = poly(r, {0.5000000014290551, 0.16666666761923343, 0.04166645678142906, 0.00833328410578875,
+                         0.0013934544234037003, 0.00019908904272526002});
+  return scaled(fma(r * r, p, r) + 1.0, k.bits);
+}
+
+/// 2^r = 1 + r P(r).
+Num exp2_f32(const Num& input) {
+  const Num x = clamp(input, -152, 129);
+  const Rounded k = round_fast(x);
+  const Num r = x - k.value;
+  const Num p = poly(r, {0.6931471805532088, 0.24022650936279055, 0.05550410932535792, 0.009618053726149342,
+                         0.0013333450394227787, 0.00015462613322369677, 1.5311220455288877e-05});
+  return scaled(fma(r, p, r.like(1)), k.bits);
+}
+
+/// x = 2^e m with m in [sqrt(1/2), sqrt(2)), f = m - 1; log m = f + (-f^2/2 + f^3 P(f)), of which `rest` is the
+/// bracket.
+struct Logarithm {
+  Num e, f, rest;
+};
+Logarithm log_parts(const Num& input) {
+  const Num small = input < 1.17549435e-38;
+  const Num x = select(small, input * 8388608.0, input);
+  const Num shifted = x.bits() - 0x3f3504f3;  // sqrt(1/2)
+  const Num k = ashr(shifted, 23);
+  const Num m = ((shifted & Num{x.w, Writer::integer(El::I32, 0x7fffff, x.r.n)}) + 0x3f3504f3).reals();
+  const Num whole{x.w, x.w->cast("sitofp", k.r, El::F32)};
+  const Num f = m - 1.0, z = f * f;
+  const Num p = poly(
+      f, {0.3333333291448035, -0.24999966681015787, 0.20000032214363048, -0.16669406222696162, 0.1428701989761053,
+          -0.12425519940166259, 0.11011411307510632, -0.10791327787352215, 0.10745473302084539, -0.06158283009095083});
+  return {whole - select(small, whole.like(23), whole.like(0)), f, fma(z * f, p, z * -0.5)};
+}
+/// log of 0, infinities, negative numbers and NaN.
+Num log_edges(const Num& x, const Num& r) {
+  const double inf = __builtin_inf();
+  const Num finite = select(x == inf, inf, r);
+  const Num zero = select(x == 0.0, -inf, finite);
+  return select(x < 0.0, __builtin_nan(""), select(is_nan(x), x, zero));
+}
+Num log_f32(const Num& x) {
+  const Logarithm l = log_parts(x);
+  return log_edges(x, fma(l.e, kLn2Hi, l.f + fma(l.e, kLn2Lo, l.rest)));
+}
+/// log m times 1 / log base; f is split so that its product with the factor's high part is exact.
+Num log_base(const Num& x, double factor_hi, double factor_lo, double unit_hi, double unit_lo) {
+  const Logarithm l = log_parts(x);
+  const Num high = (l.f.bits() & Num{x.w, Writer::integer(El::I32, -4096, x.r.n)}).reals();
+  const Num low = (l.f - high) + l.rest;
+  const Num small = fma(low, factor_hi, fma(high + low, factor_lo, l.e * unit_lo));
+  return log_edges(x, fma(l.e, unit_hi, fma(high, factor_hi, small)));
+}
+
+/// Small: x + x^3 P(x^2). Large: 1 - 2 / (e^2x + 1).
+Num tanh_f32(const Num& x) {
+  const Num a = abs(x), z = x * x;
+  const Num p = poly(z, {-0.3333333098516688, 0.13333212043760695, -0.053947434850810674, 0.021704023611090112,
+                         -0.008184921449431642, 0.0021493418621480833});
+  const Num small = fma(x * z, p, x);
+  const Num large = 1.0 - 2.0 / (exp_f32(a + a) + 1.0);
+  return select(is_nan(x), x, copysign(select(a < 0.625, small, large), x));
+}
+
+/// Small: x P(x^2). Large: 1 - e^Q(|x|), Q a fit of log(erfc).
+Num erf_f32(const Num& x) {
+  const Num a = abs(x), z = x * x;
+  const Num small =
+      x * poly(z, {1.1283791670631589, -0.37612638483806426, 0.11283782747152743, -0.026865445818213506,
+                   0.005221074868267052, -0.0008484711296230169, 0.00011270543323445073, -9.680132922919617e-06});
+  const Num b = clamp(a, 1, 4);
+  const Num q = poly(b, {5.272601510931874e-05, -1.1289683192915643, -0.6343709291859315, -0.10724256404685718,
+                         0.024506612572927498, -0.003960470423257728, 0.00039555263478667794, -1.8118820427365955e-05});
+  const Num large = 1.0 - exp_f32(q);
+  return select(a < 1.0, small, select(is_nan(x), x, copysign(large, x)));
+}
+
+}  // namespace
 
 Ref maths(Writer& w, Op op, const std::vector<Ref>& args) {
-  const Ref& x = args[0];
-  const int n = x.n;
+  const Num x{&w, args[0]};
   switch (op) {
     case Op::Sqrt:
-      return w.call("llvm.sqrt", {x});
+      return sqrt(x).r;
+    case Op::Rsqrt:
+      return (1.0 / sqrt(x)).r;
     case Op::Recip:
-      return w.bin("fdiv", Writer::f32(1, n), x);
+      return (1.0 / x).r;
+    case Op::Exp:
+      return exp_f32(x).r;
+    case Op::Exp2:
+      return exp2_f32(x).r;
+    case Op::Log:
+      return log_f32(x).r;
+    case Op::Log2:
+      return log_base(x, 1.4425048828125, 0.00019015807638340738, 1, 0).r;
+    case Op::Log10:
+      return log_base(x, 0.434295654296875, -1.1723936231937117e-06, 0.30102920532226562, 7.903417155649e-07).r;
+    case Op::Tanh:
+      return tanh_f32(x).r;
+    case Op::Erf:
+      return erf_f32(x).r;
+    case Op::Floor:
+      return x.call("llvm.floor").r;
+    case Op::Ceil:
+      return x.call("llvm.ceil").r;
+    case Op::Trunc:
+      return x.call("llvm.trunc").r;
+    case Op::Round:
+      return x.call("llvm.roundeven").r;
+    case Op::Sign: {
+      const Num one = copysign(x.like(1), x);
+      return select(abs(x) > 0.0, one, x).r;
+    }
     default:
-      throw Error("no maths");
+      return maths_double(w, op, args);
   }
 }
 
