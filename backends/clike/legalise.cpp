@@ -268,6 +268,9 @@ class Legaliser {
         out = {lane_of(parts[static_cast<std::size_t>(inst.index / width)], inst.index % width)};
         break;
       }
+      case Op::VectorReduce:
+        out = {reduced(inst)};
+        break;
       default:
         for (std::size_t k = 0; k < count; ++k) {
           Values in;
@@ -276,6 +279,18 @@ class Legaliser {
         }
     }
     define(inst.out[0], std::move(out));
+  }
+
+  /// The lanes of a vector combined pairwise; narrow types in 32 bits, rounded once.
+  ValueId reduced(const Inst& inst) {
+    const DType t = from_.type(inst.out[0]).dtype;
+    const DType w = t != DType::Bool && size_of(t) < 4 ? wide(t) : t;
+    Values list = scalars(at(inst.in[0]));
+    for (ValueId& v : list) v = cast(v, w);
+    for (; list.size() > 1; list.resize(list.size() / 2))
+      for (std::size_t k = 0; k < list.size() / 2; ++k)
+        list[k] = elementwise(op_of(inst.combine), {list[2 * k], list[2 * k + 1]}, {w}, nullptr);
+    return cast(list[0], t);
   }
 
   /// `op` on operands of one chunk; `inst` gives what the op carries besides operands.
