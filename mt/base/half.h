@@ -39,7 +39,7 @@ constexpr float f64_to_f32_odd(double x) {
   const double widened = static_cast<double>(f);
   if (widened == x || x != x) return f;
   auto u = std::bit_cast<std::uint32_t>(f);
-  if ((widened < 0 ? -widened : widened) > (x < 0 ? -x : x)) --u;
+  u -= static_cast<std::uint32_t>((widened < 0 ? -widened : widened) > (x < 0 ? -x : x));
   return std::bit_cast<float>(u | 1u);
 }
 
