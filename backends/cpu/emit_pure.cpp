@@ -136,9 +136,8 @@ Ref Emitter::float_op(Op op, const std::vector<Ref>& args) {
     case Op::Rem:
       return w_.bin("frem", a, args[1]);
     case Op::Min:
-      return w_.call("llvm.minimum", args);
     case Op::Max:
-      return w_.call("llvm.maximum", args);
+      return extreme(op == Op::Max, a, args[1]);
     case Op::Neg:
       return w_.neg(a);
     case Op::Abs:
@@ -160,6 +159,15 @@ Ref Emitter::float_op(Op op, const std::vector<Ref>& args) {
     default:
       return maths(w_, op, args);
   }
+}
+
+/// Spelled out: LLVM 19 narrows llvm.minimum of widened halves to halves, and then loses NaN and the sign of zero.
+Ref Emitter::extreme(bool larger, const Ref& a, const Ref& b) {
+  const Ref one = w_.select(w_.cmp(larger ? "fcmp ogt" : "fcmp olt", a, b), a, b);
+  // Equal operands differ only where they are zeros of two signs.
+  const Ref bits = w_.bin(larger ? "and" : "or", w_.bitcast(a, El::I32, a.n), w_.bitcast(b, El::I32, b.n));
+  const Ref settled = w_.select(w_.cmp("fcmp oeq", a, b), w_.bitcast(bits, El::F32, a.n), one);
+  return w_.select(w_.cmp("fcmp uno", a, b), w_.bin("fadd", a, b), settled);
 }
 
 Ref Emitter::int_op(Op op, DType t, const std::vector<Ref>& args) {
