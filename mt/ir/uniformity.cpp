@@ -14,8 +14,8 @@ using U = Uniformity;
 /// - results of an if: what is yielded, and the condition that chose;
 /// - a loop's index: begin and step. Carried values: initial and next values, compared in the same iteration; a loop's
 ///   results also differ where the number of trips does;
-/// - loads from device memory that the kernel never writes: the index. Threadgroup memory: the index, and at best Simd.
-///   Device memory that is written may change between the loads of two lanes: Varying;
+/// - loads: the index. Threads that load one element before they next meet at a barrier load one value: whoever wrote
+///   it meanwhile would race with one of them. Device memory with atomics may be watched on purpose: Varying;
 /// - arrays of one thread, and variables: all that is ever stored there, with the conditions under which it is stored.
 class Analysis {
  public:
@@ -23,10 +23,10 @@ class Analysis {
       : k_(k),
         of_(k.values.size(), U::Group),
         array_(k.memories.size(), U::Group),
-        written_(k.memories.size(), false),
+        watched_(k.memories.size(), false),
         depth_(k.values.size(), 0) {
     for (const Inst& i : k.insts)
-      if (i.memory != MemoryId::None && i.op != Op::Load) written_[index_of(i.memory)] = true;
+      if (i.op == Op::Atomic && k.at(i.memory).space == Space::Device) watched_[index_of(i.memory)] = true;
   }
 
   std::vector<U> run() {
@@ -114,15 +114,8 @@ class Analysis {
   }
 
   U memory(MemoryId m) const {
-    switch (k_.at(m).space) {
-      case Space::Device:
-        return written_[index_of(m)] ? U::Varying : U::Group;
-      case Space::Threadgroup:
-        return U::Simd;
-      case Space::Thread:
-        break;
-    }
-    return array_[index_of(m)];
+    if (watched_[index_of(m)]) return U::Varying;
+    return k_.at(m).space == Space::Thread ? array_[index_of(m)] : U::Group;
   }
 
   void if_(const Inst& i) {
@@ -165,7 +158,7 @@ class Analysis {
   const Kernel& k_;
   std::vector<U> of_;
   std::vector<U> array_;            // by memory: what thread arrays hold
-  std::vector<bool> written_;       // by memory
+  std::vector<bool> watched_;       // by memory
   std::vector<std::size_t> depth_;  // by variable: how deep in control flow it was declared
   std::vector<U> control_;
   bool changed_ = false;

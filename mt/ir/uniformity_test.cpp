@@ -59,13 +59,22 @@ TEST(Uniformity, OneSimdgroupIsTheThreadgroup) {
 TEST(Uniformity, Loads) {
   const Of u(
       "%in: u32 = load %x[%group]\n%ins: u32 = load %x[%sg]\n%inv: u32 = load %x[%lane]\n%w: u32 = load %y[%one]\n"
-      "%t: u32 = load %s[%one]\n%tv: u32 = load %s[%lane]");
+      "%t: u32 = load %s[%one]\n%ts: u32 = load %s[%sg]\n%tv: u32 = load %s[%lane]");
   EXPECT_EQ(u["in"], G);
   EXPECT_EQ(u["ins"], S);
   EXPECT_EQ(u["inv"], V);
-  EXPECT_EQ(u["w"], V) << "y is stored to";
-  EXPECT_EQ(u["t"], S);
+  EXPECT_EQ(u["w"], G) << "a store meanwhile would be a race";
+  EXPECT_EQ(u["t"], G);
+  EXPECT_EQ(u["ts"], S);
   EXPECT_EQ(u["tv"], V);
+}
+
+TEST(Uniformity, MemoryWithAtomicsMayBeWatched) {
+  const Of u(
+      "%at: u32 = atomic sum %y[%one], %one\n%w: u32 = load %y[%one]\n%ats: u32 = atomic sum %s[%one], %one\nbarrier\n"
+      "%t: u32 = load %s[%one]");
+  EXPECT_EQ(u["w"], V);
+  EXPECT_EQ(u["t"], G);
 }
 
 TEST(Uniformity, ThreadArraysHoldWhatIsStored) {

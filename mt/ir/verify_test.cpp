@@ -121,7 +121,8 @@ TEST(Verify, BarriersNeedTheWholeThreadgroup) {
       "threads";
   EXPECT_EQ(said("%c: bool = lt %sg, %i\nif %c {\nbarrier\n}"), group);
   EXPECT_EQ(said("for %t: u32 = %sg to %i step %i {\nbarrier\n}"), group);
-  EXPECT_EQ(said("%v: u32 = load %s[%i]\n%c: bool = lt %v, %i\nif %c {\nbarrier\n}"), group);
+  EXPECT_EQ(said("%v: u32 = load %s[%sg]\n%c: bool = lt %v, %i\nif %c {\nbarrier\n}"), group);
+  EXPECT_EQ(said("%v: u32 = load %s[%i]\n%c: bool = lt %v, %i\nif %c {\nbarrier\n}"), "");
   EXPECT_EQ(said("%c: bool = lt %sg, %i\nif %c {\n%r: f32 = group_reduce sum %f\n}"), "group_reduce" + group.substr(7));
   EXPECT_EQ(said("while {\n%c: bool = lt %sg, %i\nyield %c\n} do {\nbarrier\n}"), group);
 }

@@ -130,6 +130,10 @@ class Algebra : public Rewriter {
       case Op::Rem:
         if (c == 1) return be_constant(id, 0);
         return is_unsigned(t) && std::has_single_bit(c) && become(id, Op::And, a, number(id, c - 1));
+      case Op::Min:
+        return is_unsigned(t) && c == 0 && be_constant(id, 0);
+      case Op::Max:
+        return is_unsigned(t) && c == 0 && be(id, a);
       case Op::Lt:
         return is_unsigned(t) && c == 0 && be_constant(id, 0);
       case Op::Ge:

@@ -36,7 +36,6 @@ class Lower : public Rewriter {
 
   ValueId across(Builder& b, Combine combine, ValueId mine, Type type) {
     const MemoryId slots = scratch(type);
-    const int simds = k_.simds();
     const ValueId lane = b.value({.op = Op::LaneId}, {DType::U32});
     const ValueId first = b.binary(Op::Eq, lane, b.constant_int(DType::U32, 0));
     const ValueId sg = b.value({.op = Op::SimdId}, {DType::U32});
@@ -49,16 +48,22 @@ class Lower : public Rewriter {
     inner.add({.op = Op::Store, .align = type.lanes, .memory = slots, .in = {own, mine}}, {});
     b.add({.op = Op::Barrier}, {});
 
-    const ValueId last = b.constant_int(DType::U32, simds - 1);
-    const ValueId from = simds == kLanes ? lane : b.binary(Op::Min, lane, last);
-    ValueId part = b.value({.op = Op::Load, .align = type.lanes, .memory = slots, .in = {slot(b, from, type)}}, type);
-    if (simds < kLanes) {
-      const ValueId holds = b.binary(Op::Le, lane, last);
-      part = b.select(holds, part, b.constant(type, identity_of(combine, type.dtype)));
+    // Every thread combines all slots itself: their indices are the same for all, so the result is, too, for every
+    // analysis, and the loads are wide and without conflicts.
+    std::vector<ValueId> parts;
+    for (int n = 0; n < k_.simds(); ++n) {
+      const ValueId at = b.constant_int(DType::U32, n * type.lanes);
+      parts.push_back(b.value({.op = Op::Load, .align = type.lanes, .memory = slots, .in = {at}}, type));
     }
-    const ValueId all = reduce(b, combine, part);
+    while (parts.size() > 1) {  // neighbours first
+      std::vector<ValueId> next;
+      for (std::size_t n = 0; n + 1 < parts.size(); n += 2)
+        next.push_back(b.binary(op_of(combine), parts[n], parts[n + 1]));
+      if (parts.size() % 2 == 1) next.push_back(parts.back());
+      parts = std::move(next);
+    }
     b.add({.op = Op::Barrier}, {});
-    return all;
+    return parts[0];
   }
 
   ValueId slot(Builder& b, ValueId simd, Type type) {

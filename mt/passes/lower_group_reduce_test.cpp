@@ -27,21 +27,42 @@ TEST(LowerGroupReduce, OneSimdReduceASlotABarrierAndAnother) {
       store %group_reduce_f32[%sg], %mine
     }
     barrier
-    %last: u32 = const 1
-    %from: u32 = min %lane, %last
-    %part: f32 = load %group_reduce_f32[%from]
-    %holds: bool = le %lane, %last
-    %none: f32 = const -inf
-    %part2: f32 = select %holds, %part, %none
-    %r: f32 = simd_reduce max %part2
+    %i0: u32 = const 0
+    %p0: f32 = load %group_reduce_f32[%i0]
+    %i1: u32 = const 1
+    %p1: f32 = load %group_reduce_f32[%i1]
+    %r: f32 = max %p0, %p1
     barrier
     store %y[%z], %r)"));
 }
 
-TEST(LowerGroupReduce, ThirtyTwoSimdgroupsFillTheSlots) {
-  const std::string text = after(lower_group_reduce, kBody, {}, 1024);
-  EXPECT_NE(text.find("[32]"), std::string::npos);
-  EXPECT_EQ(text.find("select"), std::string::npos) << text;
+TEST(LowerGroupReduce, EverySlotIsCombinedOnce) {
+  for (const int simds : {3, 5, 32}) {
+    const std::string text = after(lower_group_reduce, kBody, {}, simds * kLanes);
+    const auto count = [&](const std::string& what) {
+      int n = 0;
+      for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+      return n;
+    };
+    EXPECT_EQ(count("load %group_reduce_f32["), simds) << text;
+    EXPECT_EQ(count(" max %"), simds - 1 + 1) << "and the simd_reduce";
+    EXPECT_EQ(count("barrier"), 2);
+  }
+}
+
+TEST(LowerGroupReduce, TheResultMayDecideOverBarriers) {
+  const std::string text = after(lower_group_reduce, R"(
+    %z: u32 = param %n
+    %a: f32 = load %x[%z]
+    %r: f32 = group_reduce max %a
+    %c: bool = lt %r, %a
+    %d: f32 = group_reduce min %a
+    %e: bool = lt %r, %d
+    if %e {
+      barrier
+    }
+    store %y[%z], %r)");
+  EXPECT_NE(text.find("    barrier\n"), std::string::npos);
 }
 
 TEST(LowerGroupReduce, OneSimdgroupOnlyKeepsTheOrder) {

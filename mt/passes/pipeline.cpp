@@ -8,17 +8,14 @@
 #include "mt/ir/edit.h"
 #include "mt/ir/text.h"
 #include "mt/ir/verify.h"
-#include "mt/passes/algebra.h"
 #include "mt/passes/canonical.h"
-#include "mt/passes/cse.h"
-#include "mt/passes/dce.h"
 #include "mt/passes/drop_barriers.h"
-#include "mt/passes/fold.h"
 #include "mt/passes/infer_alignment.h"
 #include "mt/passes/licm.h"
 #include "mt/passes/lower_group_reduce.h"
 #include "mt/passes/lower_simd_ranges.h"
 #include "mt/passes/mem2reg.h"
+#include "mt/passes/simplify.h"
 #include "mt/passes/split_offsets.h"
 #include "mt/passes/vectorize_memory.h"
 
@@ -27,23 +24,17 @@ namespace mt {
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"mem2reg", "variables become results of ifs and carried values of loops", mem2reg},
-      {"fold", "what is known at compile time: constants, branches, trips", fold},
-      {"algebra", "identities of arithmetic that keep every value", algebra},
-      {"cse", "what was computed before is not computed again", cse},
-      {"dce", "what no effect needs goes", dce},
+      {"simplify", "fold, algebra, cse and dce until none finds anything", simplify},
       {"lower_simd_ranges", "loops dealt to simdgroups get their bounds", lower_simd_ranges},
       {"lower_group_reduce", "group_reduce becomes simd_reduce, threadgroup memory and barriers", lower_group_reduce},
+      {"simplify", "again, for what lowering made", simplify},
       {"split_offsets", "constants move out of widened indices", split_offsets},
-      {"fold", "again, for what lowering made", fold},
-      {"algebra", "again; constants gather at the end of addresses", algebra},
-      {"cse", "again, before loops are emptied", cse},
-      {"licm", "what a loop does not change moves in front of it", licm},
-      {"cse", "again, for what several loops computed", cse},
+      {"simplify", "again: constants gather at the end of addresses", simplify},
       {"vectorize_memory", "neighbouring loads and stores become wider ones", vectorize_memory},
-      {"fold", "again, for the lanes of wider accesses", fold},
-      {"cse", "again, for their indices", cse},
+      {"simplify", "again, for the lanes of wider accesses", simplify},
+      {"licm", "what a loop does not change moves in front of it", licm},
+      {"simplify", "again, for what several loops computed", simplify},
       {"drop_barriers", "barriers that order nothing go", drop_barriers},
-      {"dce", "again, at the end", dce},
       {"infer_alignment", "what is known to divide the index of an access", infer_alignment},
       {"canonical", "one order for equal kernels", canonical},
   };
