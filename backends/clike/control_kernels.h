@@ -28,16 +28,16 @@ inline const TextKernel kControlKernels[] = {
   store %y[%i], %4
 )"},
     {"waits_across_an_if", R"(
-  %later: u32 = add %xi, %one
+  %9: u32 = add %xi, %one
   %c: bool = lt %i, %n
-  %r: u32 = if %c {
+  %8: u32 = if %c {
     yield %i
   } else {
     %0: u32 = mul %n, %n
     store %y[%i], %0
     yield %xi
   }
-  %1: u32 = mul %later, %r
+  %1: u32 = mul %9, %8
   store %y[%i], %1
 )"},
     {"load_before_store", R"(
@@ -91,6 +91,29 @@ inline const TextKernel kControlKernels[] = {
   %6: u32 = add %0, %5
   %7: u32 = sub %6, %1
   store %y[%i], %7
+)"},
+    {"constants_at_the_edge", R"(
+  %32: u32 = const 32
+  %31: u32 = const 31
+  %0: u32 = shl %xi, %32
+  %1: u32 = shr %xi, %32
+  %2: u32 = shr %xi, %31
+  %3: u32 = div %xi, %zero
+  %4: u32 = rem %xi, %zero
+  %m: i32 = const -1
+  %5: i32 = bitcast %xi
+  %6: i32 = div %5, %m
+  %7: i32 = rem %5, %m
+  %low: i32 = const -2147483648
+  %8: i32 = sub %6, %low
+  %9: i32 = add %8, %7
+  %10: u32 = bitcast %9
+  %11: u32 = add %0, %1
+  %12: u32 = add %11, %2
+  %13: u32 = add %3, %4
+  %14: u32 = add %12, %13
+  %15: u32 = sub %14, %10
+  store %y[%i], %15
 )"},
     {"words_of_the_language", R"(
   %kernel: u32 = add %xi, %n

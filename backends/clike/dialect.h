@@ -58,6 +58,8 @@ class Dialect {
   virtual std::string type(Type t) const = 0;
   /// Suffix of an integer literal of a 32- or 64-bit type.
   virtual std::string_view suffix(DType t) const = 0;
+  /// The word for infinity; empty where its bits must do.
+  virtual std::string infinity() const { return ""; }
   /// Name of a maths function that the op table spells as a call, or that it leaves to the dialect; empty where the
   /// prelude has it (as mt::<op name>).
   virtual std::string function(Op op, Type t) const = 0;

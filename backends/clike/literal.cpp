@@ -12,6 +12,8 @@ namespace {
 Expr float_literal(const Dialect& dialect, float v, Needs& needs) {
   const auto bits = std::bit_cast<std::uint32_t>(v);
   const std::string hex = fmt::format("0x{:08x}u", bits);
+  if (const std::string infinity = dialect.infinity(); std::isinf(v) && !infinity.empty())
+    return {(std::signbit(v) ? "-" : "") + infinity, std::signbit(v) ? kUnary : kPrimary};
   if (!std::isfinite(v)) return {dialect.bitcast({DType::U32}, {DType::F32}, hex, needs), kPrimary};
   std::string text = fmt::format("{}", v);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
@@ -36,7 +38,8 @@ Expr literal(const Dialect& dialect, DType t, std::uint64_t bits, Needs& needs) 
     return {dialect.convert({is_signed(t) ? DType::I32 : DType::U32}, {t}, value, needs), kPrimary};
   }
   const std::string_view suffix = dialect.suffix(t);
-  if (is_unsigned(t)) return {fmt::format("{}{}", bits, suffix), kPrimary};
+  // Large unsigned constants are masks and keys.
+  if (is_unsigned(t)) return {fmt::format(fmt::runtime(bits >> 24 ? "{:#x}{}" : "{}{}"), bits, suffix), kPrimary};
   const std::int64_t v = int_value_of(t, bits);
   // The lowest value has no literal of its own: its digits without the sign are out of range.
   const bool lowest = t == DType::I32 ? v == INT32_MIN : v == INT64_MIN;

@@ -17,9 +17,15 @@ std::string Namer::unique(std::string_view wish) {
   if (base.empty() || std::isdigit(static_cast<unsigned char>(base.front()))) base = "v" + base;
   const auto free = [&](const std::string& s) { return !reserved_.contains(s) && !taken_.contains(s); };
   std::string name = base;
-  while (!free(name)) name = base + "_" + std::to_string(++next_[base]);
+  for (int n = 1; !free(name); ++n) name = base + "_" + std::to_string(n);
   taken_.insert(name);
+  if (!scopes_.empty()) scopes_.back().push_back(name);
   return name;
+}
+
+void Namer::close() {
+  for (const std::string& name : scopes_.back()) taken_.erase(name);
+  scopes_.pop_back();
 }
 
 bool mentions(std::string_view text, std::string_view name) {

@@ -1,9 +1,9 @@
-// Gives values names that are identifiers, unique in a kernel and no words of the target language.
+// Gives values names that are identifiers, unique where they are visible and no words of the target language.
 #pragma once
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mt::clike {
 
@@ -12,11 +12,14 @@ class Namer {
   explicit Namer(const std::set<std::string, std::less<>>& reserved) : reserved_(reserved) {}
   /// `wish` where that is free, else with a number behind it.
   std::string unique(std::string_view wish);
+  /// Names given between open and close may be given again afterwards.
+  void open() { scopes_.emplace_back(); }
+  void close();
 
  private:
   const std::set<std::string, std::less<>>& reserved_;
   std::set<std::string, std::less<>> taken_;
-  std::map<std::string, int, std::less<>> next_;
+  std::vector<std::vector<std::string>> scopes_;
 };
 
 /// Whether `name` stands in `text` as a whole identifier.

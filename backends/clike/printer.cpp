@@ -257,10 +257,13 @@ class KernelPrinter {
     }
   }
 
-  /// The variable of `v`, where `v` owns one that is free for another value once it has been read by `end`.
-  std::optional<std::string> reusable(ValueId v, RegionId home, int end) const {
+  /// The variable of `v`, where `v` owns one that is free for `next` once it has been read by `end`. A variable keeps
+  /// its name: a value that the source calls otherwise gets its own.
+  std::optional<std::string> reusable(ValueId v, ValueId next, RegionId home, int end) const {
     const auto& own = variable_[index_of(v)];
     if (!own || k_.home(v) != home || uses_.last(v) > end || uses_.pinned(v)) return std::nullopt;
+    const std::string& name = k_.at(next).name;
+    if (!name.empty() && *own != name && !own->starts_with(name + "_")) return std::nullopt;
     return own;
   }
 
@@ -280,7 +283,7 @@ class KernelPrinter {
     for (std::size_t k = 0; k < inst.out.size(); ++k) {
       const Type t = k_.type(inst.out[k]);
       for (const ValueId v : {no.yields[k], yes.yields[k]}) {
-        const auto own = reusable(v, inst.home, uses_.end(id));
+        const auto own = reusable(v, inst.out[k], inst.home, uses_.end(id));
         if (!own || std::find(targets.begin(), targets.end(), *own) != targets.end()) continue;
         flush_mentions(*own);
         targets[k] = *own;
@@ -306,7 +309,9 @@ class KernelPrinter {
     const auto capture = [&](RegionId r, bool skip) {
       out_.clear();
       ++depth_;
+      namer_.open();
       branch(r, skip);
+      namer_.close();
       --depth_;
       return std::move(out_);
     };
@@ -336,7 +341,7 @@ class KernelPrinter {
   /// Declares (or takes over) the variable of a loop-carried value.
   std::string carried(ValueId initial, ValueId arg, ValueId result_value, RegionId home) {
     if (uses_.count(initial) == 1)
-      if (const auto own = reusable(initial, home, uses_.last(initial))) return *own;
+      if (const auto own = reusable(initial, arg, home, uses_.last(initial))) return *own;
     const std::string name = namer_.unique(wish(result_value, arg));
     line(fmt::format("{} {} = {};", type(k_.type(arg)), name, take(initial).text));
     return name;
@@ -360,6 +365,7 @@ class KernelPrinter {
       line(fmt::format("{} {} = {};", type(k_.type(inst.in[k])), bounds[k], e.text));
     }
     flush_reads();
+    namer_.open();
     const std::string i = namer_.unique(k_.at(index).name.empty() ? "i" : k_.at(index).name);
     bind(index, i, false);
     const Inst* step = k_.def(inst.in[2]);
@@ -374,6 +380,7 @@ class KernelPrinter {
       moves.push_back({names[k], take(body.yields[k]), k_.type(inst.out[k])});
     assign(std::move(moves));
     leave(inst.regions[0]);
+    namer_.close();
     --depth_;
     line("}");
     for (std::size_t k = 0; k < names.size(); ++k) bind(inst.out[k], names[k], true);
@@ -405,6 +412,7 @@ class KernelPrinter {
     const std::string before = std::move(out_);
     out_.clear();
     ++depth_;
+    namer_.open();
     region(inst.regions[0]);
     const Expr condition = take(test.yields[0]);
     std::vector<Move> moves;
@@ -435,6 +443,7 @@ class KernelPrinter {
       moves.push_back({names[k], take(body.yields[k]), k_.type(test.args[k])});
     assign(std::move(moves));
     leave(inst.regions[1]);
+    namer_.close();
     --depth_;
     line("}");
     for (std::size_t k = 0; k < passed.size(); ++k) bind(inst.out[k], passed[k], true);

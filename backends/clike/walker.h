@@ -42,6 +42,8 @@ class Walker {
         return set(inst.out, {scalars_[static_cast<std::size_t>(inst.index)]});
       case Op::ThreadId:
         return set(inst.out, {thread_});
+      case Op::Bitcast:
+        return set(inst.out, get(inst.in));
       case Op::Select:
         return set(inst.out, {get(inst.in[get(inst.in[0]) ? 1 : 2])});
       case Op::Load:

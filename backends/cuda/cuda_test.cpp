@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "backends/backend.h"
+#include "backends/clike/golden_kernels.h"
+#include "backends/clike/random_kernel.h"
 #include "backends/clike/testing.h"
 #include "backends/cuda/compiler.h"
+#include "mt/ir/text.h"
 
 namespace mt {
 namespace {
@@ -37,6 +40,39 @@ TEST(Cuda, CompilesEveryCollective) {
   std::vector<Kernel> kernels;
   for (const CollectiveCase& c : collective_cases()) kernels.push_back(collective_kernel(c));
   expect_compiles(kernels);
+}
+
+TEST(Cuda, CompilesControlFlowAndGoldenKernels) {
+  std::vector<Kernel> kernels;
+  for (const TextKernel& k : kControlKernels) kernels.push_back(parse(text_of(k)).take());
+  for (const TextKernel& k : kGoldenKernels) kernels.push_back(parse(k.body).take());
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    kernels.push_back(RandomKernel(seed).kernel());
+    kernels.back().name += std::to_string(seed);
+  }
+  expect_compiles(kernels);
+}
+
+TEST(Cuda, PutsLargeThreadgroupMemoryIntoDynamicShared) {
+  const auto text = [](int count) {
+    return cuda()
+        .artefact(parse(fmt::format("kernel @big threads 32 {{\n  device out %y: f32 [32]\n"
+                                    "  threadgroup %a: f32 [{}]\n  threadgroup %b: u8 [5]\n"
+                                    "  %i: u32 = thread_id\n  %0: f32 = const 1.0\n  store %a[%i], %0\n"
+                                    "  barrier\n  %1: f32 = load %a[%i]\n  store %y[%i], %1\n}}\n",
+                                    count))
+                      .take())
+        .value();
+  };
+  const Artefact fits = text(12 * 1024 - 4), large = text(12 * 1024);
+  EXPECT_NE(fits.text.find("__shared__ float a[12284]"), std::string::npos) << fits.text;
+  EXPECT_NE(large.text.find("49168 bytes of dynamic shared memory"), std::string::npos) << large.text;
+  EXPECT_NE(large.text.find("u8* b = (u8*)(mt_shared + 49152)"), std::string::npos) << large.text;
+  for (const Artefact& a : {fits, large}) {
+    const auto problem = cuda().check_artefact(a, nullptr);
+    if (!problem) GTEST_SKIP() << "no CUDA compiler";
+    EXPECT_EQ(*problem, "");
+  }
 }
 
 TEST(Cuda, CompilesAtomics) {

@@ -11,6 +11,7 @@ class MetalDialect final : public clike::Dialect {
   const std::set<std::string, std::less<>>& reserved() const override;
   std::string type(Type t) const override;
   std::string_view suffix(DType t) const override;
+  std::string infinity() const override { return "INFINITY"; }
   std::string function(Op op, Type t) const override;
   std::string bitcast(Type from, Type to, const std::string& x, clike::Needs& needs) const override;
   std::string convert(Type from, Type to, const std::string& x, clike::Needs& needs) const override;

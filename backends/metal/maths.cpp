@@ -42,7 +42,7 @@ static inline float erf(float x) {
     {"erfinv", R"(// x times a polynomial of w = -log(1 - x * x), or of its root in the tails.
 static inline float erfinv(float x) {
   const float left = (1.0f - x) * (1.0f + x);
-  if (!(left > 0.0f)) return x == 1.0f ? as_type<float>(0x7f800000u) : x == -1.0f ? as_type<float>(0xff800000u) : as_type<float>(0x7fc00000u);
+  if (!(left > 0.0f)) return x == 1.0f ? INFINITY : x == -1.0f ? -INFINITY : as_type<float>(0x7fc00000u);
   const float w = -precise::log(left);
   float p;
   if (w < 5.0f) {
@@ -74,7 +74,7 @@ static inline float erfinv(float x) {
     {"expm1", R"(// With k = round(x / ln 2) and r the rest: 2^k * (exp(r) - 1) + (2^k - 1).
 static inline float expm1(float x) {
   if (x < -17.5f) return -1.0f;
-  if (!(x < 89.0f)) return x != x ? x : as_type<float>(0x7f800000u);
+  if (!(x < 89.0f)) return x != x ? x : INFINITY;
   const float k = rint(x * 1.4426950f);
   const float r = fma(k, 1.9046542e-9f, fma(k, -6.9314718e-1f, x));
   float p = fma(r, 1.9909686e-4f, 1.3933315e-3f);
@@ -91,8 +91,8 @@ static inline float expm1(float x) {
     {"log1p",
      R"(// log(1 + x) = k ln 2 + log(1 + f) with f in [sqrt(1/2) - 1, sqrt(2) - 1]; c mends the rounding of 1 + x.
 static inline float log1p(float x) {
-  if (!(x > -1.0f)) return x == -1.0f ? as_type<float>(0xff800000u) : as_type<float>(0x7fc00000u);
-  if (!(x < as_type<float>(0x7f800000u)) || x == 0.0f) return x;
+  if (!(x > -1.0f)) return x == -1.0f ? -INFINITY : as_type<float>(0x7fc00000u);
+  if (!(x < INFINITY) || x == 0.0f) return x;
   float f = x, c = 0.0f, k = 0.0f;
   if (x < -0.29289f || x > 0.41421f) {
     const float u = 1.0f + x;
