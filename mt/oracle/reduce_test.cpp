@@ -166,6 +166,13 @@ TEST(Sort, AscendingNanLastAndStable) {
   EXPECT_EQ(Values(e.value.begin() + 5, e.value.end()), (Values{-1, 0, 0, 0, 5}));
   EXPECT_FALSE(std::signbit(e.value[6]));
   EXPECT_TRUE(std::signbit(e.value[7]));
+  // Equal elements of a long row keep their order: zeros of both signs between larger values.
+  Values zeros;
+  for (int i = 0; i < 300; ++i) zeros.push_back(i % 3 == 0 ? 1 : i % 2 == 0 ? -0.0 : 0.0);
+  const Expected long_row = sort_rows(tensor(DType::F32, {1, 300}, zeros));
+  std::erase(zeros, 1);
+  for (std::size_t i = 0; i < zeros.size(); ++i)
+    EXPECT_EQ(std::signbit(long_row.value[i]), std::signbit(zeros[i])) << i;
   // A result that is in order but no permutation of the input fails.
   EXPECT_FALSE(compare(sort_rows(vec({3, 1, 2})), vec({0, 0, 0})).passed());
   EXPECT_FALSE(compare(sort_rows(vec({3, 1, 2})), vec({1, 2, 2})).passed());
