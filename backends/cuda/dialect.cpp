@@ -286,7 +286,7 @@ std::string CudaDialect::head(const Kernel& k, const std::vector<std::string>& n
   std::string locals;
   const std::int64_t dynamic = dynamic_shared_bytes(k);
   std::int64_t offset = 0;
-  if (dynamic) locals += "  extern __shared__ alignas(16) unsigned char mt_shared[];\n";
+  if (dynamic) locals += "  extern __shared__ __align__(16) unsigned char mt_shared[];\n";
   for (std::size_t i = 0; i < k.memories.size(); ++i) {
     const Memory& m = k.memories[i];
     const std::string T = type({m.dtype});
