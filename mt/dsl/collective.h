@@ -6,7 +6,7 @@
 namespace mt {
 
 namespace detail {
-template <Device X>
+template <DeviceExpr X>
 auto collective(Inst inst, const X& x, Here here) {
   const auto v = as_value(x);
   inst.in.insert(inst.in.begin(), v.id());
@@ -15,7 +15,7 @@ auto collective(Inst inst, const X& x, Here here) {
 }  // namespace detail
 
 #define MT_REDUCTION(name, Id, How)                                              \
-  template <Device X>                                                            \
+  template <DeviceExpr X>                                                        \
   auto name(const X& x, Here here = Here::current()) {                           \
     return detail::collective({.op = Op::Id, .combine = Combine::How}, x, here); \
   }
@@ -35,11 +35,11 @@ MT_REDUCTION(group_and, GroupReduce, And)
 MT_REDUCTION(group_or, GroupReduce, Or)
 #undef MT_REDUCTION
 /// Reductions by a combination that is chosen while tracing.
-template <Device X>
+template <DeviceExpr X>
 auto simd_reduce(Combine c, const X& x, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdReduce, .combine = c}, x, here);
 }
-template <Device X>
+template <DeviceExpr X>
 auto group_reduce(Combine c, const X& x, Here here = Here::current()) {
   return detail::collective({.op = Op::GroupReduce, .combine = c}, x, here);
 }
@@ -47,35 +47,35 @@ inline Bool simd_any(const Bool& x, Here here = Here::current()) { return simd_o
 inline Bool simd_all(const Bool& x, Here here = Here::current()) { return simd_and(x, here); }
 
 /// Combination over lanes 0 … own.
-template <Device X>
+template <DeviceExpr X>
 auto simd_scan(Combine c, const X& x, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdScan, .combine = c}, x, here);
 }
 /// Combination over lanes 0 … own - 1; lane 0 gets the identity.
-template <Device X>
+template <DeviceExpr X>
 auto simd_scan_exclusive(Combine c, const X& x, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdScan, .combine = c, .exclusive = true}, x, here);
 }
 /// The value of lane `lane` modulo 32.
-template <Device X>
+template <DeviceExpr X>
 auto simd_shuffle(const X& x, At<u32, Form::One> lane, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdShuffle, .in = {lane.id}}, x, here);
 }
-template <Device X>
+template <DeviceExpr X>
 auto simd_shuffle_xor(const X& x, int mask, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdShuffleXor, .index = mask}, x, here);
 }
 /// The value of the lane `delta` below; the own value where there is none.
-template <Device X>
+template <DeviceExpr X>
 auto simd_shuffle_up(const X& x, int delta, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdShuffleUp, .index = delta}, x, here);
 }
 /// The value of the lane `delta` above; the own value where there is none.
-template <Device X>
+template <DeviceExpr X>
 auto simd_shuffle_down(const X& x, int delta, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdShuffleDown, .index = delta}, x, here);
 }
-template <Device X>
+template <DeviceExpr X>
 auto simd_broadcast(const X& x, int lane, Here here = Here::current()) {
   return detail::collective({.op = Op::SimdBroadcast, .index = lane}, x, here);
 }

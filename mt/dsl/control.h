@@ -44,7 +44,7 @@ struct IndexOf {
   using type = u32;
 };
 template <class X>
-requires Device<X>
+requires DeviceExpr<X>
 struct IndexOf<X> {
   using type = element_t<X>;
 };

@@ -15,7 +15,7 @@ class Index {
   template <std::integral H>
   requires(!std::same_as<H, bool>) Index(H number, Here h = Here::current())
       : id(detail::literal_int(DType::U32, static_cast<std::int64_t>(number), h)), here(h) {}
-  template <Device X>
+  template <DeviceExpr X>
   requires std::same_as<element_t<X>, u32> || std::same_as<element_t<X>, i32> || std::same_as<element_t<X>, u64> ||
       std::same_as<element_t<X>, i64>
       Index(const X& v, Here h = Here::current()) : id(as_value(v).id()), here(h) {}

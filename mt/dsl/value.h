@@ -357,22 +357,22 @@ using element_t = typename ElementOf<decltype(as_value(std::declval<const X&>())
 template <class X>
 inline constexpr Form form_of = ElementOf<decltype(as_value(std::declval<const X&>()))>::form;
 template <class X>
-concept Device = requires(const X& x) {
+concept DeviceExpr = requires(const X& x) {
   as_value(x);
 };
 
 /// Numeric conversion by the rules of the op table: float to int truncates and saturates, ints wrap.
-template <class To, Device X>
+template <class To, DeviceExpr X>
 auto cast(const X& v, Here here = Here::current()) {
   return value_from<To, form_of<X>>(detail::cast(as_value(v).id(), dtype_of<To>, here));
 }
 /// The same bits as another type of the same size.
-template <class To, Device X>
+template <class To, DeviceExpr X>
 auto bitcast(const X& v, Here here = Here::current()) {
   return value_from<To, form_of<X>>(detail::bitcast(as_value(v).id(), dtype_of<To>, here));
 }
 /// An f32 rounded to a storage type and back, as a store and a load would.
-template <Storage S, Device X>
+template <Storage S, DeviceExpr X>
 auto round_to(const X& v, Here here = Here::current()) {
   return value_from<f32, form_of<X>>(detail::cast(detail::cast(as_value(v).id(), dtype_of<S>, here), DType::F32, here));
 }
@@ -426,7 +426,7 @@ auto pack(int lanes, F&& f, Here here = Here::current()) {
   return value_from<element_t<decltype(f(0))>, Form::Many>(detail::pack(ids, here));
 }
 /// One number in each of `lanes` lanes.
-template <Device X>
+template <DeviceExpr X>
 auto splat(const X& v, int lanes, Here here = Here::current()) {
   return value_from<element_t<X>, Form::Many>(detail::splat_to(as_value(v).id(), lanes, here));
 }
