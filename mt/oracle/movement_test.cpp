@@ -60,6 +60,7 @@ TEST(Movement, RandomHashIsXorshiftOfTheIndexPlusOne) {
   const Expected e = random_hash(1000);
   EXPECT_EQ(e.value[0], 270369);  // Marsaglia's generator from the seed 1
   EXPECT_EQ(e.value[1], 540738);
+  EXPECT_EQ(random_hash(123457).value.back(), 3044167877);  // an index whose high bits reach the right shift
   EXPECT_EQ(e.value.size(), 1000u);
   EXPECT_EQ(e.bound, Values(1000, 0));
 }
