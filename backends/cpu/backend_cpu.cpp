@@ -19,6 +19,7 @@ class CpuBackend final : public Backend {
     if (index != 0) return Error("cpu: there is one device, number 0");
     return open_device();
   }
+  TargetTraits traits() const override { return {.gpu = false}; }
   int rank() const override { return 10; }
 };
 

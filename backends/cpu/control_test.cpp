@@ -171,6 +171,21 @@ TEST(Memory, VectorsPerThreadInMemoryOrder) {
                  n);
 }
 
+TEST(Memory, StoresPastTheCachesAtEveryAlignment) {
+  for (const std::uint64_t n : {0, 1, 5, 16}) {
+    Launch l = launch_of(R"(
+  %at: u32 = add %i, %nn
+  store %y[%at], %xt
+  %hv: bf16 = load %b[%i]
+  %hf: f32 = cast %hv
+  %k: u8 = cast %hf
+  store %c[%at], %k)",
+                         n);
+    l.options = {{"stream", 1}, {"threads", 1}};
+    expect_same(l.run("cpu"), l.run("interp"));
+  }
+}
+
 TEST(Memory, ScatterAndOwnArrays) {
   same_on_both(R"(
   %rev: u32 = bit_xor %t, %c31

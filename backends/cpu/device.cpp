@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/cpu_info.h"
@@ -56,10 +57,41 @@ class HostBuffer final : public Buffer {
   std::byte *base_ = nullptr, *data_ = nullptr;
 };
 
+/// A kernel's code; a second version with stores past the caches is made when a launch first calls for it.
 class CpuProgram final : public Program {
  public:
-  std::unique_ptr<Code> code;
-  std::size_t scratch_bytes = 0;
+  explicit CpuProgram(const Kernel& kernel) : kernel_(kernel) {
+    for (const Memory& m : kernel.memories)
+      if (m.space == Space::Device) written_.push_back(m.access != Access::In);
+    made_ = make(false);
+  }
+  struct Version {
+    CompiledText text;
+    std::size_t scratch_bytes = 0;
+  };
+  const Version& version(bool stream) {
+    if (!stream) return made_;
+    std::call_once(once_, [&] { streaming_ = make(true); });
+    return streaming_;
+  }
+  /// Whether a launch writes more than stays in the caches anyway.
+  bool streams(const Arguments& a, std::int64_t groups) const {
+    const std::size_t cache = cpu_info().last_cache;
+    std::size_t bytes = 0;
+    for (std::size_t n = 0; n < a.buffers.size() && n < written_.size(); ++n)
+      if (written_[n]) bytes += a.buffers[n].bytes;
+    return cache > 0 && bytes >= cache && static_cast<std::size_t>(groups * kernel_.threads) >= cache / 256;
+  }
+
+ private:
+  Version make(bool stream) const {
+    const Emitted e = emit(kernel_, {.small_masks = cpu_info().small_masks, .stream = stream});
+    return {compile_text(e.text, kernel_.name, ObjectCache::standard()), e.scratch_bytes};
+  }
+  Kernel kernel_;
+  std::vector<bool> written_;
+  Version made_, streaming_;
+  std::once_flag once_;
 };
 
 /// Memory for threadgroups' arrays, one a thread, kept for the next launch.
@@ -97,6 +129,10 @@ class CpuDevice final : public Device {
   std::shared_ptr<Program> compile(const Kernel& kernel) override;
   void launch(Program& program, const Arguments& arguments, const Groups& groups) override;
   bool set_option(std::string_view name, std::int64_t value) override {
+    if (name == "stream" && value >= 0 && value <= 2) {
+      stream_ = static_cast<int>(value);
+      return true;
+    }
     if (name != "threads" || value < 1 || value > 1024) return false;
     threads_ = static_cast<int>(value);
     arena_ = std::make_unique<tbb::task_arena>(threads_);
@@ -106,20 +142,18 @@ class CpuDevice final : public Device {
  private:
   DeviceInfo info_;
   int threads_ = 1;
+  int stream_ = 2;  // stores past the caches: 0 never, 1 always, 2 by size
   std::unique_ptr<tbb::task_arena> arena_;
 };
 
 std::shared_ptr<Program> CpuDevice::compile(const Kernel& kernel) {
   const auto start = std::chrono::steady_clock::now();
-  const Emitted e = emit(kernel, {.small_masks = cpu_info().small_masks});
-  CompiledText made = compile_text(e.text, kernel.name, ObjectCache::standard());
-  auto p = std::make_shared<CpuProgram>();
-  p->code = std::move(made.code);
-  p->scratch_bytes = e.scratch_bytes;
-  p->from_cache = made.from_cache;
+  auto p = std::make_shared<CpuProgram>(kernel);
+  const CpuProgram::Version& made = p->version(false);
+  p->from_cache = made.text.from_cache;
   p->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  p->details["object_bytes"] = std::to_string(made.object_bytes);
-  p->details["scratch_bytes"] = std::to_string(e.scratch_bytes);
+  p->details["object_bytes"] = std::to_string(made.text.object_bytes);
+  p->details["scratch_bytes"] = std::to_string(made.scratch_bytes);
   p->details["isa"] = cpu_info().isa;
   return p;
 }
@@ -130,10 +164,11 @@ void CpuDevice::launch(Program& program, const Arguments& arguments, const Group
   for (const BufferView& v : arguments.buffers) buffers.push_back(v.buffer ? v.buffer->host() + v.offset : nullptr);
   const std::int64_t total = groups[0] * groups[1] * groups[2];
   if (total <= 0) return;
-  const auto run = p.code->entry<EntryPoint>();
+  const CpuProgram::Version& version = p.version(stream_ == 1 || (stream_ == 2 && p.streams(arguments, total)));
+  const auto run = version.text.code->entry<EntryPoint>();
   const auto part = [&](std::int64_t begin, std::int64_t end) {
     run(buffers.data(), arguments.scalars.data(), begin, end, groups[0], groups[1], groups[2],
-        scratch(p.scratch_bytes));
+        scratch(version.scratch_bytes));
   };
   if (total == 1 || threads_ == 1) return part(0, total);
   // Several pieces a thread, so that a slow core does not hold up the rest.

@@ -17,6 +17,7 @@ using EntryPoint = void (*)(void** buffers, const std::uint64_t* scalars, std::i
 
 struct EmitOptions {
   bool small_masks = false;  // masked loads and stores of 8 and 16 bits are cheap (AVX-512BW)
+  bool stream = false;       // stores go past the caches
 };
 
 struct Emitted {

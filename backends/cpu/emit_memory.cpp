@@ -179,7 +179,7 @@ void Emitter::store(const Inst& i) {
     Ref b = base_index(index);
     if (first) b = w_.bin("add", b, Writer::integer(El::I64, first));
     const Ref p = pointer_at(i.memory, b);
-    if (!mask_) return w_.store(v, p, align);
+    if (!mask_) return options_.stream && m.space == Space::Device ? stream(v, p, align) : w_.store(v, p, align);
     if (size_of(t.dtype) >= 4 || options_.small_masks) {
       const Ref mask = lane_mask(lanes);
       return w_.line(fmt::format("call void @llvm.masked.store.v{}{}{}.p0({} {}, ptr {}, i32 {}, {} {})", n,
@@ -194,6 +194,21 @@ void Emitter::store(const Inst& i) {
     });
   }
   scatter(i.memory, index, v, lanes);
+}
+
+/// Past the caches where the address is aligned for it: what is written is larger than they are.
+void Emitter::stream(const Ref& v, const Ref& p, int align) {
+  constexpr int kLine = 64;
+  if (v.n * bytes_of(v.el) % kLine != 0) return w_.store(v, p, align);
+  const Ref low = w_.bin("and", w_.cast("ptrtoint", p, El::I64), Writer::integer(El::I64, kLine - 1));
+  const std::string past = w_.label("past"), through = w_.label("through"), done = w_.label("stored");
+  w_.branch(w_.cmp("icmp eq", low, Writer::integer(El::I64, 0)), past, through);
+  w_.place(past);
+  w_.store(v, p, kLine, ", !nontemporal !1");
+  w_.jump(done);
+  w_.place(through);
+  w_.store(v, p, align);
+  w_.place(done);
 }
 
 /// Addresses of every lane's first element.

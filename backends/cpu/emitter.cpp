@@ -129,6 +129,7 @@ Emitted Emitter::run() {
   w_.set(id, w_.bin("add", w_.get(id, El::I64, 1), one));
   w_.jump(head);
   w_.place(done);
+  if (options_.stream) w_.line("fence seq_cst");  // such stores are ordered by nothing less
   w_.line("ret void");
 
   Emitted out;
@@ -141,7 +142,8 @@ Emitted Emitter::run() {
   out.text += w_.others();
   constexpr const char* wide = "\"prefer-vector-width\"=\"512\" \"min-legal-vector-width\"=\"512\"";
   out.text += fmt::format(
-      "\nattributes #0 = {{ nounwind {} }}\nattributes #1 = {{ nounwind noinline {} }}\n!0 = !{{}}\n", wide, wide);
+      "\nattributes #0 = {{ nounwind {} }}\nattributes #1 = {{ nounwind noinline {} }}\n!0 = !{{}}\n!1 = !{{i32 1}}\n",
+      wide, wide);
   out.scratch_bytes = scratch_;
   return out;
 }

@@ -71,6 +71,7 @@ class Emitter {
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
+  void stream(const Ref& v, const Ref& p, int align);
   Ref address(MemoryId m);
   Ref pointer_at(MemoryId m, const Ref& index64);
   Ref base_index(ValueId v);  // i64 base; patterned indices are exact for every lane that may be used

@@ -27,10 +27,13 @@ struct Launch {
   std::vector<HostTensor> tensors = {};
   std::vector<std::uint64_t> scalars = {};
   Groups groups = {1, 1, 1};
+  std::vector<std::pair<std::string, std::int64_t>> options = {};  // of the cpu device
 
   /// What the tensors hold after a launch on the backend.
   std::vector<HostTensor> run(std::string_view backend) const {
     const std::unique_ptr<Device> device = find_backend(backend)->open().take();
+    if (backend == "cpu")
+      for (const auto& [name, value] : options) EXPECT_TRUE(device->set_option(name, value)) << name;
     const auto program = device->compile(kernel);
     std::vector<std::unique_ptr<Buffer>> buffers;
     Arguments arguments{.buffers = {}, .scalars = scalars};
