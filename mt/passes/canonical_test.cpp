@@ -36,6 +36,15 @@ TEST(Canonical, TheOrderOfOperandEvaluationDoesNotShow) {
     store %y[%z], %e)"));
 }
 
+TEST(Canonical, LoadsThatABoundaryHoldsBackAreOrderedByDemand) {
+  const std::string z = "%z: u32 = param %n\n%w: u32 = param %m\n", a = "%a: f32 = load %x[%z]\n",
+                    b = "%b: f32 = load %x[%w]\n";
+  const std::string rest = "barrier\n%e: f32 = sub %a, %b\nstore %y[%z], %e";
+  EXPECT_EQ(after(canonical, z + a + b + rest),
+            text_of("%z: u32 = param %n\n" + a + "%w: u32 = param %m\n" + b + rest));
+  EXPECT_EQ(after(canonical, z + b + a + rest), after(canonical, z + a + b + rest));
+}
+
 TEST(Canonical, LoadsStayOnTheirSide) {
   const std::string body = R"(
     %z: u32 = param %n

@@ -82,9 +82,9 @@ class Fold : public Rewriter {
       return false;
     }
     if (begin && end && step) {
+      // Where begin + step wraps, it is below end, too.
       const std::uint64_t second = *evaluate(Op::Add, t, *begin, *step);
-      const bool wraps = !*evaluate(Op::Lt, t, *begin, second);
-      if (!wraps && !*evaluate(Op::Lt, t, second, *end)) {
+      if (!*evaluate(Op::Lt, t, second, *end)) {
         const std::vector<ValueId> args = k_.at(body).args;
         replace(args[0], in[0]);
         for (std::size_t n = 1; n < args.size(); ++n) replace(args[n], in[n + 2]);

@@ -120,6 +120,22 @@ TEST(VectorizeMemory, AnElementThatIsStoredTwiceKeepsTheOrder) {
     store %y[%z], %p align 2)"));
 }
 
+TEST(VectorizeMemory, TheLastStoreOfAnElementWins) {
+  EXPECT_EQ(run("%a: f32 = load %x[%w]\n%b: f32 = neg %a\n%c: f32 = exp %a\nstore %y[%z1], %b\nstore %y[%z1], "
+                "%c\nstore %y[%z], %a"),
+            text_of(R"(
+    %1: u32 = const 1
+    %z: u32 = param %n
+    %w: u32 = param %m
+    %z1: u32 = add %z, %1
+    %a: f32 = load %x[%w]
+    %b: f32 = neg %a
+    %c: f32 = exp %a
+    store %y[%z1], %b
+    %p: f32x2 = pack %a, %c
+    store %y[%z], %p align 2)"));
+}
+
 TEST(VectorizeMemory, OtherMemoriesDoNotMatter) {
   const std::string text =
       run("%a: f32 = load %y[%z]\nstore %s[%w], %a\n%b: f32 = load %y[%z1]\nstore %s[%w1], %b\nstore %o[%w], %w");
