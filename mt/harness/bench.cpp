@@ -1,0 +1,176 @@
+#include "mt/harness/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "mt/base/hash.h"
+#include "mt/harness/interrupt.h"
+#include "mt/harness/stopwatch.h"
+#include "mt/harness/verified.h"
+
+namespace mt {
+namespace {
+
+std::uint64_t hash_of(const std::vector<HostTensor>& tensors) {
+  std::uint64_t h = 0;
+  for (const HostTensor& t : tensors) h = hash64({reinterpret_cast<const char*>(t.data.data()), t.bytes()}, h);
+  return h;
+}
+
+double cpu_seconds() {
+  timespec t = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// How many sets of tensors it takes so that none is in the cache when its turn comes again.
+std::size_t copies_for(std::size_t bytes, const BenchOptions& options) {
+  const std::size_t wanted = options.rotation_bytes ? options.rotation_bytes : 2 * cache_bytes();
+  if (bytes == 0 || bytes >= wanted) return 1;
+  return std::max<std::size_t>(1,
+                               std::min({(wanted + bytes - 1) / bytes, options.memory / bytes, options.most_copies}));
+}
+
+/// Runs of the call, one after the other through all sets.
+class Rotation {
+ public:
+  Rotation(Device& device, std::vector<TensorSet>& sets) : device_(device), sets_(sets) {}
+  /// Seconds of `count` calls, from the first launch to the end of the last.
+  double run(std::size_t count) {
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < count; ++i) {
+      sets_[next_].bound().run();
+      next_ = next_ + 1 == sets_.size() ? 0 : next_ + 1;
+    }
+    device_.wait();
+    return watch.seconds();
+  }
+
+ private:
+  Device& device_;
+  std::vector<TensorSet>& sets_;
+  std::size_t next_ = 0;
+};
+
+constexpr double kLeastSample = 200e-6;  // a shorter call is timed several at a time
+
+void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, HostCeiling* ceiling) {
+  // Every set once, so that all pages are there; then until the clock has had time to rise.
+  calls.run(r.copies);
+  const Stopwatch warming;
+  double one = calls.run(1);
+  for (int i = 0; i < 1000 && warming.seconds() < 0.02; ++i) one = std::min(one, calls.run(1));
+  const auto batch = static_cast<std::size_t>(std::clamp(std::ceil(kLeastSample / std::max(one, 1e-9)), 1.0, 4096.0));
+  std::vector<double> samples;
+  std::vector<Ceiling> ceilings;
+  double spent = 0, since = 1e9, cpu = 0;
+  while (!options.stop.enough(samples, spent)) {
+    check_interrupt();
+    if (ceiling && since >= options.ceiling_every) {
+      ceilings.push_back(ceiling->sample());
+      since = 0;
+      calls.run(1);  // brings code and page tables back; not counted
+    }
+    const double cpu_before = cpu_seconds();
+    const double seconds = calls.run(batch);
+    cpu += cpu_seconds() - cpu_before;
+    samples.push_back(seconds / static_cast<double>(batch));
+    spent += seconds;
+    since += seconds;
+  }
+  if (ceiling) ceilings.push_back(ceiling->sample());
+  r.time = summarise(samples);
+  r.iterations = static_cast<std::int64_t>(samples.size() * batch);
+  r.cpu_seconds = cpu / static_cast<double>(r.iterations);
+  if (!ceilings.empty()) {
+    r.has_roof = true;
+    r.ceiling = median_of(ceilings);
+    r.roof = roof_of(r.work.read, r.work.written, r.work.flops, r.ceiling);
+  }
+}
+
+void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
+         HostCeiling* ceiling) {
+  const Call call = runner.prepare(entry, problem, options.overrides);
+  Device& device = runner.device();
+  r.compile_ms = call.compile_ms();
+  if (call.empty()) throw Error(contextual(entry.id(), problem, "no output has elements; nothing can be measured"));
+  r.work = call.instance().work(problem);
+  for (const TensorSlot& s : call.tensors()) r.tensor_bytes += s.bytes;
+  const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
+
+  std::vector<TensorSet> sets;
+  sets.emplace_back(device, call);
+  sets[0].reset(inputs);
+  sets[0].bound().run();
+  device.wait();
+  const auto verify = [&](const TensorSet& set, const ExpectedOutputs& expected) {
+    std::string wrong = set.damage(inputs);
+    const std::vector<HostTensor> outputs = set.outputs();
+    const Verification v = verify_outputs(outputs, expected);
+    r.compared = v.compared;
+    if (!v.error.empty()) wrong += (wrong.empty() ? "" : "; ") + v.error;
+    if (wrong.empty() && v.compared == 0) wrong = "nothing was compared";
+    if (!wrong.empty()) throw Error(wrong);
+    return hash_of(outputs);
+  };
+  ExpectedOutputs expected = call.instance().oracle(Inputs(inputs, problem, call.signature()));
+  const std::uint64_t right = verify(sets[0], expected);
+  const bool exact = !call.has_atomics();
+  if (exact) expected.clear();
+  check_interrupt();
+
+  const std::vector<TensorSlot>& slots = call.tensors();
+  const bool in_place = std::any_of(slots.begin(), slots.end(), [](const TensorSlot& s) {
+    return s.param->access == Access::InOut && !s.param->temporary;
+  });
+  r.copies = copies_for(r.tensor_bytes, options);
+  r.cached = r.copies * r.tensor_bytes < cache_bytes();
+  for (std::size_t i = 1; i < r.copies; ++i) {
+    sets.emplace_back(device, call);
+    sets.back().reset(inputs);
+  }
+  Rotation calls(device, sets);
+  measure(r, calls, options, ceiling);
+
+  // What the timed calls left must be what was verified; a call that changes its inputs is run once more from the
+  // start.
+  for (TensorSet& set : sets) {
+    if (in_place) {
+      set.reset(inputs);
+      set.bound().run();
+      device.wait();
+    }
+    if (!exact)
+      verify(set, expected);
+    else if (hash_of(set.outputs()) != right)
+      throw Error("the outputs after timing differ from those that were verified");
+  }
+  r.verified = true;
+}
+
+}  // namespace
+
+bool uses_host_memory(Device& device) { return device.allocate(256)->host() != nullptr; }
+
+BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
+                      HostCeiling* ceiling) {
+  BenchResult r;
+  r.kernel = entry.name;
+  r.dtype = std::string(name_of(entry.dtype));
+  r.problem = problem.text();
+  r.device = runner.device().info().backend;
+  try {
+    run(r, runner, entry, problem, options, ceiling);
+  } catch (const Error& e) {
+    r.error = e.what();
+  } catch (const std::bad_alloc&) {
+    r.error = "not enough memory for this problem";
+  }
+  return r;
+}
+
+}  // namespace mt

@@ -1,0 +1,53 @@
+// One bench problem: verified in full, then measured beside the ceilings of the machine.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "mt/harness/ceiling.h"
+#include "mt/harness/runner.h"
+#include "mt/harness/statistics.h"
+
+namespace mt {
+
+struct BenchOptions {
+  StoppingCriterion stop;
+  Overrides overrides;
+  double ceiling_every = 0.06;                // seconds of samples between two looks at the ceilings
+  std::size_t rotation_bytes = 0;             // tensors are rotated through copies of at least this; 0: twice the cache
+  std::size_t memory = std::size_t{4} << 30;  // copies take no more than this
+  std::size_t most_copies = 1024;
+};
+
+struct BenchResult {
+  std::string kernel, dtype, problem, device;
+  bool verified = false;
+  std::string error;          // why it is not verified or could not be measured; nothing below is valid then
+  std::int64_t compared = 0;  // elements, before timing
+  double compile_ms = 0;
+  Work work;
+  Summary time;            // seconds of one call
+  double cpu_seconds = 0;  // of all threads, one call
+  std::int64_t iterations = 0;
+  std::size_t copies = 1;        // sets of tensors that calls rotated through
+  std::size_t tensor_bytes = 0;  // of one set
+  bool cached = false;           // all copies together fit the cache: not a measurement of memory
+  bool has_roof = false;         // ceilings of this device are known
+  Ceiling ceiling;               // medians of what was measured between the samples
+  Roof roof;
+  double bytes_per_second() const { return (work.read + work.written) / time.median; }
+  double flops_per_second() const { return work.flops / time.median; }
+  double roof_fraction() const { return roof.seconds() / time.median; }
+  double roof_bytes_per_second() const {
+    return roof.memory_seconds > 0 ? (work.read + work.written) / roof.memory_seconds : 0;
+  }
+};
+
+/// Never throws Error: whatever goes wrong is in `error`. Throws Interrupted after Ctrl-C. `ceiling` is null where the
+/// device's memory is not the host's; then there is no roof.
+BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
+                      HostCeiling* ceiling);
+
+/// Whether buffers of the device are memory of the host, so that HostCeiling is its ceiling too.
+bool uses_host_memory(Device& device);
+
+}  // namespace mt

@@ -1,0 +1,24 @@
+// What `tile bench` prints and writes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "mt/harness/bench.h"
+
+namespace mt {
+
+/// The results as a document in Google Benchmark's form (`context`, `benchmarks`), with our counters: verified,
+/// compared, bytes_per_second, flops_per_second, roof_bytes_per_second, roof_flops_per_second, roof_fraction,
+/// roof_bound, spread, compile_ms, rotated, cached, and the ceilings measured around each. Times are in nanoseconds.
+std::string bench_json(const std::vector<BenchResult>& results, const DeviceInfo& device);
+
+/// `kernel/dtype/key:value/...`.
+std::string bench_name(const BenchResult& result);
+
+std::string bench_heading();
+/// One line of the table, so that it can be printed as soon as it is known.
+std::string bench_line(const BenchResult& result, bool colour);
+/// The closing lines.
+std::string bench_totals(const std::vector<BenchResult>& results, double seconds);
+
+}  // namespace mt

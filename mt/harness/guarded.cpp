@@ -1,0 +1,90 @@
+#include "mt/harness/guarded.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "mt/oracle/fill.h"
+
+namespace mt {
+namespace {
+
+// 0xFFA5 is a NaN of every float type: as two 16-bit numbers and as the upper half of a 32-bit one.
+constexpr unsigned char kPoison[2] = {0xA5, 0xFF};
+constexpr unsigned char kIntPoison = 0xA5;
+
+unsigned char guard_at(std::size_t i) { return static_cast<unsigned char>(0x5A ^ (i * 37)); }
+
+void fill_poison(DType dtype, std::byte* at, std::size_t bytes) {
+  if (!is_float(dtype)) {
+    std::memset(at, kIntPoison, bytes);
+    return;
+  }
+  for (std::size_t i = 0; i < bytes; i += 2) std::memcpy(at + i, kPoison, 2);
+}
+
+}  // namespace
+
+GuardedTensor::GuardedTensor(Device& device, const TensorSlot& slot)
+    : slot_(slot), buffer_(device.allocate(slot.bytes + 2 * kGuardBytes)) {}
+
+void GuardedTensor::upload(const std::byte* data) {
+  std::vector<unsigned char> guard(kGuardBytes);
+  for (std::size_t i = 0; i < kGuardBytes; ++i) guard[i] = guard_at(i);
+  buffer_->write(guard.data(), kGuardBytes);
+  if (slot_.bytes > 0) buffer_->write(data, slot_.bytes, kGuardBytes);
+  buffer_->write(guard.data(), kGuardBytes, kGuardBytes + slot_.bytes);
+}
+
+void GuardedTensor::write(const HostTensor& from) { upload(from.data.data()); }
+
+void GuardedTensor::poison() {
+  std::vector<std::byte> pattern(slot_.bytes);
+  fill_poison(slot_.param->dtype, pattern.data(), pattern.size());
+  upload(pattern.data());
+}
+
+HostTensor GuardedTensor::read() const {
+  HostTensor t(slot_.param->name, slot_.param->dtype, slot_.shape);
+  if (slot_.bytes > 0) buffer_->read(t.data.data(), slot_.bytes, kGuardBytes);
+  return t;
+}
+
+std::string GuardedTensor::broken_guard() const {
+  std::vector<unsigned char> guard(kGuardBytes);
+  for (const bool after : {false, true}) {
+    buffer_->read(guard.data(), kGuardBytes, after ? kGuardBytes + slot_.bytes : 0);
+    for (std::size_t k = 0; k < kGuardBytes; ++k) {
+      const std::size_t i = after ? k : kGuardBytes - 1 - k;  // from the tensor outwards
+      if (guard[i] == guard_at(i)) continue;
+      return after ? fmt::format("{}: written {} bytes past its end", slot_.param->name, i + 1)
+                   : fmt::format("{}: written {} bytes before its start", slot_.param->name, kGuardBytes - i);
+    }
+  }
+  return "";
+}
+
+bool is_poison(const HostTensor& tensor, std::int64_t i) {
+  std::byte pattern[8];
+  const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
+  if (is_float(tensor.dtype))
+    fill_poison(tensor.dtype, pattern, size);
+  else
+    std::memset(pattern, kIntPoison, size);
+  return std::memcmp(pattern, tensor.data.data() + static_cast<std::size_t>(i) * size, size) == 0;
+}
+
+std::map<std::string, HostTensor> make_inputs(const std::vector<TensorSlot>& slots, const Problem& problem) {
+  std::map<std::string, HostTensor> inputs;
+  for (const TensorSlot& s : slots) {
+    const TensorParam& p = *s.param;
+    if (p.access == Access::Out || p.temporary) continue;
+    HostTensor t(p.name, p.dtype, s.shape);
+    const std::int64_t below = p.fill.below.empty() ? 0 : problem[p.fill.below];
+    if (t.count() > 0) oracle::fill(t, p.fill, problem.seed(), below, problem.edges() && p.fill.edges);
+    inputs.emplace(p.name, std::move(t));
+  }
+  return inputs;
+}
+
+}  // namespace mt

@@ -1,0 +1,88 @@
+#include "mt/harness/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mt/harness/stopwatch.h"
+
+namespace mt {
+namespace {
+
+bool launches_nothing(const Groups& groups) { return groups[0] == 0 || groups[1] == 0 || groups[2] == 0; }
+
+bool no_output(const std::vector<TensorSlot>& slots) {
+  return std::none_of(slots.begin(), slots.end(), [](const TensorSlot& s) {
+    return !s.param->temporary && s.param->access != Access::In && s.count > 0;
+  });
+}
+
+}  // namespace
+
+void BoundCall::run() const {
+  for (const Step& s : steps_) device_->launch(*s.program, s.arguments, s.groups);
+}
+
+bool Call::has_atomics() const {
+  for (const PreparedStage& s : stages_)
+    for (const Inst& inst : s.compiled.kernel.insts)
+      if (inst.op == Op::Atomic) return true;
+  return false;
+}
+
+BoundCall Call::bind(std::map<std::string, BufferView> views) const {
+  return in_context(id_, problem_, [&] {
+    BoundCall bound;
+    bound.device_ = device_;
+    for (const TensorSlot& s : slots_) {
+      // Temporaries belong to the call; a tensor without elements needs an address all the same.
+      const auto given = views.find(s.param->name);
+      const bool absent = given == views.end() || (!given->second.buffer && given->second.bytes == 0);
+      if (!absent || !(s.param->temporary || s.bytes == 0)) continue;
+      bound.owned_.push_back(device_->allocate(std::max<std::size_t>(s.bytes, 256)));
+      views[s.param->name] = {bound.owned_.back().get(), 0, s.bytes};
+    }
+    check_bindings(slots_, views);
+    for (const PreparedStage& stage : stages_) {
+      BoundCall::Step step{stage.compiled.program, {{}, stage.scalars}, stage.groups};
+      for (const Memory& m : stage.compiled.kernel.memories)
+        if (m.space == Space::Device) step.arguments.buffers.push_back(views.at(m.name));
+      bound.steps_.push_back(std::move(step));
+    }
+    return bound;
+  });
+}
+
+Call Runner::prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides) {
+  return in_context(entry.id(), problem, [&] {
+    Call call;
+    call.id_ = entry.id();
+    call.problem_ = problem;
+    call.device_ = device_;
+    call.instance_ = entry.make();
+    KernelInstance& instance = *call.instance_;
+    check_problem(instance, problem, overrides);
+    const std::vector<StagePlan> plans = instance.plan(problem, backend_->traits(), overrides);
+    call.slots_ = tensor_slots(instance.signature(), problem);
+    call.empty_ = no_output(call.slots_);
+    const Limits& limits = device_->info().limits;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const Launch& launch = plans[i].launch;
+      const Groups groups{launch.groups[0], launch.groups[1], launch.groups[2]};
+      if (call.empty_ || launches_nothing(groups)) continue;
+      const Stopwatch tracing;
+      Kernel traced = instance.trace(i);
+      call.compile_ms_ += tracing.milliseconds();
+      check_geometry(traced, groups, limits, limits.max_threads);
+      PreparedStage stage{plans[i].name, groups, programs_.get(*backend_, *device_, std::move(traced)), {}};
+      if (!stage.compiled.reused) call.compile_ms_ += stage.compiled.optimise_ms + stage.compiled.compile_ms;
+      check_geometry(stage.compiled.kernel, groups, limits, stage.compiled.program->max_threads());
+      for (const ScalarParam& s : stage.compiled.kernel.scalars)
+        stage.scalars.push_back(scalar_bits(s, instance.signature(), problem));
+      call.stages_.push_back(std::move(stage));
+    }
+    return call;
+  });
+}
+
+}  // namespace mt

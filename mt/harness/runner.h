@@ -1,0 +1,95 @@
+// The way from a registered kernel and a problem to a checked, compiled, bound call.
+//
+//   Runner runner(backend, device);
+//   Call call = runner.prepare(entry, problem);       // contract, geometry, trace, passes, compile
+//   BoundCall bound = call.bind({{"x", view}, ...});  // bytes, aliasing
+//   bound.run(); device.wait();
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mt/harness/contract.h"
+#include "mt/harness/program_cache.h"
+
+namespace mt {
+
+/// One launch of a call.
+struct PreparedStage {
+  std::string name;
+  Groups groups;
+  Compiled compiled;
+  std::vector<std::uint64_t> scalars;
+};
+
+/// A call whose buffers are known and checked.
+class BoundCall {
+ public:
+  /// Enqueues all launches. Throws Error.
+  void run() const;
+  /// Launches that `run` makes.
+  std::size_t launches() const { return steps_.size(); }
+
+ private:
+  friend class Call;
+  struct Step {
+    std::shared_ptr<Program> program;
+    Arguments arguments;
+    Groups groups;
+  };
+  Device* device_ = nullptr;
+  std::vector<Step> steps_;
+  std::vector<std::shared_ptr<Buffer>> owned_;
+};
+
+/// A kernel compiled for one problem.
+class Call {
+ public:
+  /// Every tensor of the kernel, temporaries too, in the order of declaration.
+  const std::vector<TensorSlot>& tensors() const { return slots_; }
+  /// The stages that launch something.
+  const std::vector<PreparedStage>& stages() const { return stages_; }
+  const Signature& signature() const { return instance_->signature(); }
+  const Problem& problem() const { return problem_; }
+  KernelInstance& instance() const { return *instance_; }
+  /// All outputs have zero elements: running it launches nothing.
+  bool empty() const { return empty_; }
+  /// Whether a stage combines atomically, so that equal bits in every run are not promised.
+  bool has_atomics() const;
+  /// Tracing, passes and compilation; parts that the process had compiled before cost nothing.
+  double compile_ms() const { return compile_ms_; }
+
+  /// Binds buffers by tensor name. Temporaries that are not given are allocated. Throws Error where a view has not
+  /// exactly its tensor's bytes, or an output shares memory with another tensor.
+  BoundCall bind(std::map<std::string, BufferView> views) const;
+
+ private:
+  friend class Runner;
+  std::string id_;
+  Problem problem_;
+  std::shared_ptr<KernelInstance> instance_;
+  Device* device_ = nullptr;
+  std::vector<TensorSlot> slots_;
+  std::vector<PreparedStage> stages_;
+  bool empty_ = false;
+  double compile_ms_ = 0;
+};
+
+class Runner {
+ public:
+  /// Backend and device outlive the runner and its calls.
+  Runner(const Backend& backend, Device& device) : backend_(&backend), device_(&device) {}
+  /// Throws Error, `[kernel/dtype] sentence; problem n:5`, for whatever breaks the kernel's contract.
+  Call prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides = {});
+  Device& device() const { return *device_; }
+  const Backend& backend() const { return *backend_; }
+  const ProgramCache& programs() const { return programs_; }
+
+ private:
+  const Backend* backend_;
+  Device* device_;
+  ProgramCache programs_;
+};
+
+}  // namespace mt

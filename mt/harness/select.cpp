@@ -1,0 +1,87 @@
+#include "mt/harness/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mt/harness/names.h"
+
+namespace mt {
+namespace {
+
+std::vector<const Backend*> by_rank() {
+  std::vector<const Backend*> all;
+  for (const Backend* b : backends())
+    if (b->rank() > 0) all.push_back(b);
+  std::stable_sort(all.begin(), all.end(), [](const Backend* a, const Backend* b) { return a->rank() > b->rank(); });
+  return all;
+}
+
+}  // namespace
+
+std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& all, std::string_view filter,
+                                               std::optional<DType> dtype) {
+  std::vector<const KernelEntry*> found;
+  std::vector<std::string> names, dtypes;
+  for (const KernelEntry& e : all) {
+    names.push_back(e.name);
+    if (!matches(filter, e.name)) continue;
+    const std::string type(name_of(e.dtype));
+    if (std::find(dtypes.begin(), dtypes.end(), type) == dtypes.end()) dtypes.push_back(type);
+    if (!dtype || e.dtype == *dtype) found.push_back(&e);
+  }
+  if (!found.empty()) return found;
+  if (all.empty()) throw UsageError("this build has no kernels");
+  if (!dtypes.empty())
+    throw UsageError(fmt::format("no kernel that matches '{}' is registered for {}; there is {}", filter,
+                                 name_of(*dtype), listed(dtypes)));
+  const std::vector<std::string> near = nearest(filter, names);
+  throw UsageError(fmt::format("no kernel matches '{}'; {}", filter,
+                               near.empty() ? "`tile list` shows all of them" : "nearest: " + listed(near, "or")));
+}
+
+DType dtype_named(std::string_view name) {
+  if (const auto type = dtype_from(name)) return *type;
+  std::vector<std::string> all;
+  for (int i = 0; i < kDTypeCount; ++i) all.emplace_back(name_of(static_cast<DType>(i)));
+  throw UsageError(fmt::format("unknown dtype '{}'; use {}", name, listed(all, "or")));
+}
+
+const Backend& backend_named(std::string_view name) {
+  if (const Backend* b = find_backend(name == "msl" ? "metal" : name)) return *b;
+  std::vector<std::string> all;
+  for (const Backend* b : backends()) all.emplace_back(b->name());
+  throw UsageError(fmt::format("unknown target '{}'; this build has {}", name, listed(all)));
+}
+
+std::vector<std::string> usable_devices() {
+  std::vector<std::string> names;
+  for (const Backend* b : by_rank())
+    if (b->unavailable().empty()) names.emplace_back(b->name());
+  return names;
+}
+
+OpenDevice open_device(std::string_view name) {
+  if (!name.empty()) {
+    const Backend* b = find_backend(name);
+    if (!b) throw UsageError(fmt::format("unknown device '{}'; this machine has {}", name, listed(usable_devices())));
+    std::string why = b->unavailable();
+    if (why.empty()) {
+      auto device = b->open();
+      if (device) return {b, device.take()};
+      why = device.error().what();
+    }
+    throw UsageError(
+        fmt::format("device {} can't be used here: {}; this machine has {}", name, why, listed(usable_devices())));
+  }
+  std::string why;
+  for (const Backend* b : by_rank()) {
+    if (!b->unavailable().empty()) continue;
+    auto device = b->open();
+    if (device) return {b, device.take()};
+    why += fmt::format("; {}: {}", b->name(), device.error().what());
+  }
+  throw UsageError("no backend of this build can run kernels here" + why);
+}
+
+}  // namespace mt
