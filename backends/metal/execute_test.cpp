@@ -23,7 +23,8 @@ using namespace clike::testing;
 
 constexpr int kCount = 4096;
 
-/// Text compiled with the host's compiler and loaded. Entry points are called run_<kernel>(buffers, n).
+/// Text compiled with the host's compiler and loaded; what C leaves undefined ends the test by a trap. Entry points are
+/// called run_<kernel>(buffers, n).
 class Loaded {
  public:
   Loaded(const std::string& text, const std::string& entries) {
@@ -31,7 +32,9 @@ class Loaded {
     if (!mkdtemp(folder_.data())) throw Error("no temporary folder");
     std::ofstream(folder_ + "/kernel.cpp") << text << entries;
     const std::string command = fmt::format(
-        "{0} -std=c++20 -O1 -ffp-contract=off -fno-strict-aliasing -fPIC -shared -w -I {1}/backends/metal/testing -I "
+        "{0} -std=c++20 -O1 -fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow "
+        "-fsanitize-undefined-trap-on-error -ffp-contract=off -fno-strict-aliasing -fPIC -shared -w -I "
+        "{1}/backends/metal/testing -I "
         "{1} "
         "-o {2}/kernel.so {2}/kernel.cpp 2> {2}/log",
         MT_CXX, MT_SOURCE_DIR, folder_);
