@@ -73,6 +73,29 @@ TEST(Access, AFalseAlignmentIsAnError) {
       run_body(body, 6),
       "k.cpp:5: [k] load of x[6] claims an address that 4 divides, which element 6 of the buffer is not, in thread 0 "
       "(simdgroup 0, threadgroup 0); take the claim back or make the index a multiple");
+  Launch l = launch_of(body, 8);
+  l.offset = 4;  // the view counts
+  EXPECT_EQ(
+      l.run(),
+      "k.cpp:5: [k] load of x[8] claims an address that 4 divides, which element 9 of the buffer is not, in thread 0 "
+      "(simdgroup 0, threadgroup 0); take the claim back or make the index a multiple");
+  l.offset = 16;
+  EXPECT_EQ(l.run(), "");
+  EXPECT_EQ(l.tensors[1].at(0), 11);
+}
+
+TEST(Access, AnyByteButZeroIsTrue) {
+  Launch l{.kernel = parsed(R"(kernel @bools threads 32 {
+  device in %b: bool [n]
+  device out %o: bool [n]
+  %t: u32 = thread_id
+  %v: bool = load %b[%t]
+  store %o[%t], %v
+})")};
+  l.tensors = {HostTensor("b", DType::Bool, {32}), HostTensor("o", DType::Bool, {32})};
+  for (int i = 0; i < 32; ++i) l.tensors[0].data[static_cast<std::size_t>(i)] = static_cast<std::byte>(i);
+  ASSERT_EQ(l.run(), "");
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(l.tensors[1].data[static_cast<std::size_t>(i)], std::byte{i != 0}) << i;
 }
 
 TEST(Access, AStoreToAnInputDoesNotCompile) {
@@ -188,6 +211,10 @@ TEST(Access, EndlessLoopsRunOutOfSteps) {
       l.run(),
       "k.cpp:4: [k] threadgroup 0 has spent 100000 steps, the budget of a threadgroup, without ending; end the loop "
       "or raise max_steps");
+  l = launch_of("%b: u32 = mul %g, %nn\n %j: u32 = add %b, %t\n store %y[%j], %f1");
+  l.groups = {2, 1, 1};
+  l.options = {{"max_steps", 64 * 8}};  // enough for each threadgroup, not for both
+  EXPECT_EQ(l.run(), "");
 }
 
 TEST(Access, NanBirthIsAnErrorOnRequest) {
@@ -210,6 +237,14 @@ TEST(Access, NanBirthIsAnErrorOnRequest) {
       "%a: f32 = const nan:0x7fc00000\n %v: f32 = add %a, %xt\n %r: f32 = simd_reduce max %v\n store %y[%t], %r");
   l.options = {{"nan_birth", 1}};
   EXPECT_EQ(l.run(), "");  // NaN in, NaN out
+  l = launch_of(
+      "%n: f32 = const nan:0x7fc00000\n %z: f32 = sub %xt, %xt\n %a: f32x2 = pack %n, %z\n "
+      "%b: f32x2 = div %a, %a ; k.cpp:9\n store %y[%c0], %b");
+  l.options = {{"nan_birth", 1}};  // lane by lane
+  EXPECT_EQ(
+      l.run(),
+      "k.cpp:9: [k] div makes a NaN of 0, 0 in thread 0 (simdgroup 0, threadgroup 0); guard the operands or select "
+      "another value");
 }
 
 TEST(Access, WrongArgumentsAreRefused) {
