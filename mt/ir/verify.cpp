@@ -247,6 +247,9 @@ class Verifier {
       case Op::SimdScan:
       case Op::GroupReduce:
         return combine(i, row, in);
+      case Op::VectorReduce:
+        combine(i, row, in);
+        return result_is(i, in.scalar());
       case Op::SimdShuffle:
         is_index(i.in[1], "the lane of simd_shuffle");
         return result_is(i, in);

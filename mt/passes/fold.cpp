@@ -190,6 +190,8 @@ class Fold : public Rewriter {
         if (def && def->op == Op::Splat) return be(def->in[0]);
         if (def && def->op == Op::Pack) return be(def->in[static_cast<std::size_t>(i.index)]);
         return false;
+      case Op::VectorReduce:
+        return k_.type(i.in[0]).lanes == 1 && be(i.in[0]);
       case Op::Pack:
         return packed(id);
       default:
