@@ -82,7 +82,7 @@ TEST(Verify, MemoryAndAlignment) {
 TEST(Verify, Collectives) {
   EXPECT_EQ(said("%c: f32 = simd_reduce and %f"), "simd_reduce and does not take f32");
   EXPECT_EQ(said("%c: f32 = vector_reduce sum %v4"), "");
-  EXPECT_EQ(said("%c: f32 = vector_reduce and %v4"), "vector_reduce and does not take f32");
+  EXPECT_EQ(said("%c: f32 = vector_reduce and %v4"), "vector_reduce and does not take f32x4");
   EXPECT_EQ(said("%c: f32x4 = vector_reduce sum %v4"), "the result of vector_reduce must be f32, not f32x4");
   EXPECT_EQ(said("%c: f32 = group_reduce exchange %f"), "group_reduce exchange does not take f32");
   EXPECT_EQ(said("%c: f32 = simd_shuffle %f, %f"), "the lane of simd_shuffle must be one integer, not f32");
