@@ -1,0 +1,288 @@
+// Attention of the newest queries over a KV cache, one to eight queries a head: every decode kernel is this template.
+//
+// A threadgroup serves the queries of `heads` query heads of one KV head, so that a key is loaded once for all of them.
+// Its simdgroups deal the keys among themselves and merge at the end. The 2-pass kernels also split the keys among
+// threadgroups, which leave un-normalised sums for a second launch.
+#include <algorithm>
+#include <optional>
+
+#include "kernels/lib/attention.h"
+#include "mt/oracle/attention.h"
+
+namespace mt {
+namespace {
+
+constexpr int kMaxBlocks = 64, kMaxQueries = 8, kMaxDim = 512;
+
+/// Keys [0, sink_end) and [window_start, n_kv) are seen; where has_sink, exp(sink_logit) joins the sum of weights.
+struct Window {
+  Size sink_end{"sink_end"}, window_start{"window_start"}, has_sink{"has_sink"};
+  Scalar<f32> sink_logit{"sink_logit", 0};
+};
+
+/// What a block of keys leaves for the second pass: see OnlineSoftmax.
+struct Partials {
+  Temp<f32> top{"partial_top", {"n_q_heads", "queries", kMaxBlocks}};
+  Temp<f32> total{"partial_total", {"n_q_heads", "queries", kMaxBlocks}};
+  Temp<f32> values{"partial_values", {"n_q_heads", "queries", kMaxBlocks, "head_dim"}};
+};
+
+template <Storage T>
+struct Decode {
+  In<T> q{"q", {"n_q_heads", "queries", "head_dim"}, Fill::normal(0, 2)};
+  In<T> k{"k", {"n_kv_heads", "kv_stride", "head_dim"}}, v{"v", {"n_kv_heads", "kv_stride", "head_dim"}};
+  Out<T> out{"out", {"n_q_heads", "queries", "head_dim"}};
+  Size n_kv{"n_kv"}, n_q_heads{"n_q_heads"}, n_kv_heads{"n_kv_heads"};
+  Scalar<f32> scale{"scale", 0.08838834764831845};
+  Tunable threads{"threads", 1024, {32, 64, 128, 256, 512, 1024}};
+  Tunable heads{"heads", 1, {1, 2, 4, 8}};  // query heads of a threadgroup
+  Tunable step{"step", 4, {1, 2, 4, 8}};    // keys that a simdgroup takes at a time
+  Tunable blocks{"blocks", 1};              // of keys, for the 2-pass kernels
+  std::optional<Window> window;
+  std::optional<Partials> partials;
+  int only_dim = 0, only_queries = 0;  // what a registered name promises; 0: any
+  int dim = 0, queries = 0;            // of the problem
+
+  void contract(const Problem& p) const {
+    const std::int64_t d = p["head_dim"], n = p["queries"], kv = p["n_kv_heads"];
+    require(d > 0 && d % kLanes == 0 && d <= kMaxDim, "head_dim must be a multiple of 32 up to 512");
+    require(only_dim == 0 || d == only_dim, "head_dim must be the one in the kernel's name");
+    require(n >= 1 && n <= kMaxQueries, "there must be 1 to 8 queries a head");
+    require(only_queries == 0 || n == only_queries, "queries must be the number in the kernel's name");
+    require(kv > 0 && p["n_q_heads"] % kv == 0, "the query heads must divide evenly among the KV heads");
+    require(p["n_kv"] <= p["kv_stride"], "n_kv must not exceed kv_stride, the rows that the cache has for a head");
+  }
+
+  void plan(const Problem& p, TargetTraits traits) {
+    contract(p);
+    dim = static_cast<int>(p["head_dim"]);
+    queries = static_cast<int>(p["queries"]);
+    const std::int64_t shared = p["n_q_heads"] / p["n_kv_heads"], n = p["n_kv"];
+    const int most = traits.gpu && !partials ? 1 : std::max(1, std::min(4, 8 / queries));
+    int together = most;
+    while (shared % together != 0) together /= 2;
+    heads = together;
+    const int held = heads * queries * dim / kLanes;  // numbers of the weighted sums in one lane
+    if (traits.gpu) {
+      const int room = 16384 / (4 * dim) * kLanes;  // the merge's threadgroup memory
+      const int most_threads = held <= 8 ? 1024 : held <= 32 ? 512 : 256;
+      step = held <= 8 ? 4 : held <= 32 ? 2 : 1;
+      int count = kLanes;
+      while (count * 2 <= std::min(room, partials ? 256 : most_threads) && count / kLanes * step < n) count *= 2;
+      threads = count;
+      blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(n, 256), 1, kMaxBlocks));
+    } else {
+      threads = kLanes;
+      step = 4;
+      blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(n, 2048), 1, kMaxBlocks));
+    }
+  }
+
+  Stages<Decode> stages() const {
+    if (!partials) return {{"", &Decode::walk_launch, &Decode::walk}};
+    return {{"pass1", &Decode::walk_launch, &Decode::walk}, {"pass2", &Decode::merge_launch, &Decode::merge}};
+  }
+  Launch walk_launch(const Problem& p) const {
+    require(blocks >= 1 && blocks <= kMaxBlocks, "there must be 1 to 64 blocks of keys");
+    require(p["n_q_heads"] / p["n_kv_heads"] % heads == 0, "heads must divide the query heads of a KV head");
+    return {.groups = {p["n_q_heads"] / heads, partials ? int{blocks} : 1}, .threads = threads};
+  }
+  Launch merge_launch(const Problem& p) const { return {.groups = {p["n_q_heads"], p["queries"]}, .threads = kLanes}; }
+
+  /// The seen keys, counted without gaps, and the place in the cache of the i-th of them.
+  struct Seen {
+    U32 count, sink_end, gap;
+    U32 at(const U32& i) const { return i + select(i >= sink_end, gap, U32(0)); }
+  };
+  Seen seen() const {
+    if (!window) return {n_kv, n_kv, U32(0)};
+    const U32 end = min(window->sink_end, n_kv), start = min(max(window->window_start, end), n_kv);
+    return {end + (n_kv - start), end, start - end};
+  }
+
+  void walk() const {
+    const LaneShare share(dim);
+    const int rows = heads * queries;
+    const U32 head = group_id() * int{heads}, kv_head = head / (n_q_heads / n_kv_heads);
+    const auto row = [&](int r) { return std::pair(head + r / queries, r % queries); };  // of q: head and query
+    const F32 to_base2 = scale * kLog2E;
+    const auto asked = each(rows, [&](int r) {
+      const LaneRow x = share.load(q.at(row(r).first, row(r).second));
+      return each(share.chunks, [&](int c) { return x[c] * to_base2; });
+    });
+    auto walks = each(rows, [&](int) { return OnlineSoftmax(share); });
+
+    const Seen keys = seen();
+    const U32 block = (keys.count + (blocks - 1)) / int{blocks};
+    const U32 first = partials ? min(group_id(1) * block, keys.count) : U32(0);
+    const U32 count = partials ? min(block, keys.count - first) : keys.count;
+    const auto visit = [&](const U32& i, int n) {
+      const auto at = each(n, [&](int j) { return window ? keys.at(first + i + j) : first + i + j; });
+      const auto key = each(n, [&](int j) { return share.load(k.at(kv_head, at[j])); });
+      const auto value = each(n, [&](int j) { return share.load(v.at(kv_head, at[j])); });
+      for (int r : unroll(rows)) walks[r].add(pack(n, [&](int j) { return share.dot(asked[r], key[j]); }), value);
+    };
+    for_simds(count / int{step}, [&](U32 i) { visit(i * int{step}, step); });
+    if (step > 1) for_simds(count % int{step}, [&](U32 i) { visit(count - count % int{step} + i, 1); });
+
+    const SimdMerge merged(dim);
+    for (int r : unroll(rows)) {
+      if (partials)
+        leave(merged, walks[r], row(r).first, row(r).second);
+      else
+        write(merged, walks[r], out.at(row(r).first, row(r).second));
+    }
+  }
+  void leave(const SimdMerge& merged, const OnlineSoftmax& walk, const U32& head, int query) const {
+    const U32 block = group_id(1);
+    merged(walk, [&](F32 top, F32 total, U32 d, auto values) {
+      if_(d == 0, [&] {
+        partials->top.at(head, query, block).store(0, top);
+        partials->total.at(head, query, block).store(0, total);
+      });
+      partials->values.at(head, query, block).store(d, values);
+    });
+  }
+  template <class Row>
+  void write(const SimdMerge& merged, const OnlineSoftmax& walk, const Row& row) const {
+    merged(walk, [&](F32 top, F32 total, U32 d, auto values) {
+      const auto [keep, sum] = with_sink(top, total);
+      row.store(d, values * (keep * select(sum == 0.f, 0.f, recip(sum))));
+    });
+  }
+  /// The factor that a sink leaves to the keys' weights, and the sum of all weights.
+  std::pair<F32, F32> with_sink(F32 top, F32 total) const {
+    if (!window) return {F32(1.f), total};
+    const Bool sinks = window->has_sink != 0;
+    const F32 sink = window->sink_logit * kLog2E, all = select(sinks, max(top, sink), top);
+    const F32 keep = exp2(top - all);
+    return {keep, total * keep + select(sinks, exp2(sink - all), 0.f)};
+  }
+
+  void merge() const {
+    const LaneShare share(dim);
+    const U32 head = group_id(), query = group_id(1);
+    OnlineSoftmax all(share);
+    for_simds(int{blocks}, [&](U32 b) {
+      all.add(partials->top.at(head, query, b).load(0), partials->total.at(head, query, b).load(0),
+              share.load(partials->values.at(head, query, b)));
+    });
+    write(SimdMerge(dim), all, out.at(head, query));
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    oracle::Attention a{.heads = in.size("n_q_heads"),
+                        .kv_heads = in.size("n_kv_heads"),
+                        .queries = in.size("queries"),
+                        .head_dim = in.size("head_dim"),
+                        .n_kv = in.size("n_kv"),
+                        .kv_stride = in.size("kv_stride"),
+                        .scale = in.real("scale")};
+    if (window) {
+      a.sink_end = in.size("sink_end");
+      a.window_start = in.size("window_start");
+      if (in.size("has_sink")) a.sink_logits = {in.real("sink_logit")};
+    }
+    return {{"out", oracle::attention(in["q"], in["k"], in["v"], a).output}};
+  }
+
+  Problems tests() const {
+    const int d = only_dim ? only_dim : 128;
+    const auto base = [&](int kv_heads, int shared, int n, int stride) {
+      Problem p{{"n_q_heads", kv_heads * shared},
+                {"n_kv_heads", kv_heads},
+                {"queries", only_queries ? only_queries : 3},
+                {"head_dim", d},
+                {"n_kv", n},
+                {"kv_stride", stride}};
+      return complete(p, 0, 0);
+    };
+    Problems all;
+    for (const int n : {0, 1, 31, 33, 64, 127, 300}) all.push_back(base(2, 4, n, n + 5));
+    all.push_back(base(3, 1, 70, 70));
+    all.push_back(base(1, 8, 70, 96));
+    all.push_back(base(3, 6, 45, 64));
+    // Scores so far apart that one key takes all: at another place for each of 32 rows.
+    for (const int n : {64, 129})
+      all.push_back(base(8, 4, n, n).with_real("scale", 6 / std::sqrt(static_cast<double>(d))).with_seed(n));
+    if (partials) all.push_back(base(2, 4, 2500, 2500));
+    if (only_dim == 0)
+      for (const int other : {32, 64, 96, 192, 256, 512})
+        all.push_back(complete(base(1, 2, 50, 50).with("head_dim", other), 0, 0));
+    if (only_queries == 0)
+      for (const int other : {1, 2, 4, 5, 8}) all.push_back(base(2, 2, 50, 50).with("queries", other));
+    if (window) {
+      const Problem p = base(2, 4, 100, 128);
+      const int cases[][2] = {{4, 40}, {4, 100}, {0, 99}, {100, 100}, {300, 0}, {0, 200}, {60, 30}, {33, 97}};
+      for (const auto& [end, start] : cases) {
+        all.push_back(complete(p, end, start));
+        all.push_back(complete(p, end, start).with("has_sink", 1).with_real("sink_logit", 1.5));
+      }
+      all.push_back(complete(base(2, 4, 0, 8), 0, 0).with("has_sink", 1).with_real("sink_logit", -3));
+      all.push_back(complete(p, 0, 0).with("has_sink", 1).with_real("sink_logit", 40));
+    }
+    return all;
+  }
+  Problems benches() const {
+    const int d = only_dim ? only_dim : 128;
+    const Problem p{{"n_q_heads", 32}, {"n_kv_heads", 8}, {"queries", only_queries ? only_queries : 4},
+                    {"head_dim", d},   {"n_kv", 0},       {"kv_stride", 0}};
+    Problems all;
+    for (const int n : {4096, 1024, 32768}) all.push_back(complete(p.with("n_kv", n).with("kv_stride", n), 0, 0));
+    return all;
+  }
+  /// Adds the scale that is usual and, where the kernel has a window, its ends.
+  Problem complete(const Problem& p, int sink_end, int window_start) const {
+    Problem all = p.with_real("scale", 1 / std::sqrt(static_cast<double>(p["head_dim"])));
+    if (window) all = all.with("sink_end", sink_end).with("window_start", window_start).with("has_sink", 0);
+    return all;
+  }
+  Work work(const Problem& p) const {
+    double keys = static_cast<double>(p["n_kv"]);
+    if (window) {
+      const std::int64_t end = std::min(p["sink_end"], p["n_kv"]);
+      keys = static_cast<double>(p["n_kv"] + end - std::clamp(p["window_start"], end, p["n_kv"]));
+    }
+    const double d = static_cast<double>(p["head_dim"]), size = size_of(dtype_of<T>);
+    const double rows = static_cast<double>(p["n_q_heads"] * p["queries"]);
+    return {.read = (2 * static_cast<double>(p["n_kv_heads"]) * keys + rows) * d * size,
+            .written = rows * d * size,
+            .flops = 4 * rows * keys * d};
+  }
+};
+
+/// Configures a name: what it promises of head_dim and queries.
+auto fixed(int dim, int queries) {
+  return [=](auto& k) {
+    k.only_dim = dim;
+    k.only_queries = queries;
+  };
+}
+auto windowed(int dim) {
+  return [=](auto& k) {
+    fixed(dim, 1)(k);
+    k.window.emplace();
+  };
+}
+auto two_pass(int dim) {
+  return [=](auto& k) {
+    fixed(dim, 1)(k);
+    k.partials.emplace();
+  };
+}
+
+const bool registered = [] {
+  kernel<Decode>("mt_sdpa_vector", Floats{}, fixed(128, 1));
+  for (const int d : {64, 96, 192, 256}) kernel<Decode>("mt_sdpa_vector_d" + std::to_string(d), Floats{}, fixed(d, 1));
+  kernel<Decode>("ffai_sdpa_decode", Floats{}, windowed(128));
+  for (const int d : {64, 96, 256}) kernel<Decode>("ffai_sdpa_decode_d" + std::to_string(d), Floats{}, windowed(d));
+  kernel<Decode>("ffai_sdpa_decode_2pass", Floats{}, two_pass(128));
+  for (const int d : {64, 96, 256})
+    kernel<Decode>("ffai_sdpa_decode_2pass_d" + std::to_string(d), Floats{}, two_pass(d));
+  kernel<Decode>("sdpa_decode_batched", Floats{}, fixed(0, 0));
+  for (const int n : {2, 4, 8}) kernel<Decode>("sdpa_decode_batched_q" + std::to_string(n), Floats{}, fixed(0, n));
+  return true;
+}();
+
+}  // namespace
+}  // namespace mt

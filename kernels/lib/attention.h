@@ -1,0 +1,118 @@
+// Softmax-weighted sums over keys that come one after another: what the attention kernels share.
+//
+// A simdgroup walks keys; its lanes share a row of head_dim elements. Scores are in base 2: the query is scaled by
+// scale * log2(e) once, and weights are exp2(score - maximum).
+#pragma once
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "mt/dsl/dsl.h"
+
+namespace mt {
+
+inline constexpr double kLog2E = 1.4426950408889634;
+
+/// One lane's elements of a row, in registers.
+using LaneRow = std::vector<Vec<f32>>;
+
+/// How 32 lanes share a row of `dim` elements, a multiple of 32: `chunks` times `width` consecutive ones a lane.
+struct LaneShare {
+  int width, chunks;
+  explicit LaneShare(int dim)
+      : width(dim % 256 == 0   ? 8
+              : dim % 128 == 0 ? 4
+              : dim % 64 == 0  ? 2
+                               : 1),
+        chunks(dim / (kLanes * width)) {}
+
+  U32 first(int chunk) const { return lane_id() * width + chunk * kLanes * width; }
+  template <class Row>
+  LaneRow load(const Row& row) const {
+    return each(chunks, [&](int c) { return row.load(first(c), width); });
+  }
+  template <class Row>
+  void store(const Row& row, const std::vector<VecVar<f32>>& values) const {
+    for (int c : unroll(chunks)) row.store(first(c), values[c]);
+  }
+  /// Σ a * b over the row; every lane gets it.
+  F32 dot(const LaneRow& a, const LaneRow& b) const {
+    VecVar<f32> products(a[0] * b[0]);
+    for (int c = 1; c < chunks; ++c) products = fma(a[c], b[c], products);
+    return simd_sum(sum(as_value(products)));
+  }
+};
+
+/// A softmax-weighted sum of rows under way: the greatest score, the sum of weights relative to it, and the weighted
+/// sum of the values. Without any key that is the lowest number, 0 and 0. A key with a score of -inf counts as none.
+struct OnlineSoftmax {
+  Var<f32> top{std::numeric_limits<float>::lowest()}, total{0.f};
+  std::vector<VecVar<f32>> values;
+
+  explicit OnlineSoftmax(LaneShare share) : values(vec_vars<f32>(share.chunks, share.width, 0.f)) {}
+
+  /// Adds one row of `rows` for each lane of `scores`.
+  void add(const Vec<f32>& scores, const std::vector<LaneRow>& rows) {
+    raise(max_of(scores));
+    const Vec<f32> weights = exp2(scores - top);
+    total += sum(weights);
+    for (std::size_t c = 0; c < values.size(); ++c)
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        values[c] = fma(weights[static_cast<int>(i)], rows[i][c], values[c]);
+  }
+  /// Adds what another walk has gathered.
+  void add(F32 other_top, F32 other_total, const LaneRow& other_values) {
+    raise(other_top);
+    const F32 weight = exp2(other_top - top);
+    total = fma(weight, other_total, total);
+    for (std::size_t c = 0; c < values.size(); ++c) values[c] = fma(weight, other_values[c], values[c]);
+  }
+
+ private:
+  /// Rescales only where the maximum grows: seldom after the first keys, and alike for all lanes. A NaN stays.
+  void raise(F32 score) {
+    const F32 next = max(top, score);
+    if_(next != top, [&] {
+      const F32 keep = exp2(top - next);  // 0 at the first key
+      total *= keep;
+      for (auto& v : values) v *= keep;
+      top = next;
+    });
+  }
+};
+
+/// Brings the walks of a threadgroup's simdgroups together, one row after another, through threadgroup memory.
+class SimdMerge {
+ public:
+  explicit SimdMerge(int dim) : dim_(dim), share_(dim) {
+    if (simd_count() > 1) parts_.emplace("parts", std::int64_t{dim} * simd_count());
+  }
+  /// Calls emit(top, total, U32 element, values), `values` being the weighted sum from `element` on (one number or a
+  /// vector): the threads of the threadgroup together emit the whole row.
+  template <class Emit>
+  void operator()(const OnlineSoftmax& walk, Emit&& emit) const {
+    if (!parts_) {
+      for (int c : unroll(share_.chunks))
+        emit(as_value(walk.top), as_value(walk.total), share_.first(c), as_value(walk.values[c]));
+      return;
+    }
+    const F32 top = group_max(walk.top);
+    const F32 keep = exp2(walk.top - top);
+    const F32 total = group_sum(select(lane_id() == 0, walk.total * keep, 0.f));
+    for (int c : unroll(share_.chunks)) parts_->store(simd_id() * dim_ + share_.first(c), walk.values[c] * keep);
+    barrier();
+    for_(thread_id(), U32(dim_), threads(), [&](U32 d) {
+      Var<f32> value(parts_->load(d));
+      for (int s = 1; s < simd_count(); ++s) value += parts_->load(d + s * dim_);
+      emit(top, total, d, as_value(value));
+    });
+    barrier();
+  }
+
+ private:
+  int dim_;
+  LaneShare share_;
+  std::optional<Shared<f32>> parts_;
+};
+
+}  // namespace mt

@@ -1,0 +1,74 @@
+// Affine dequantisation: out = scale * code + bias for groups of packed codes of 2, 3, 4, 5, 6 or 8 bits.
+#include "kernels/lib/affine.h"
+#include "mt/oracle/quantise.h"
+
+namespace mt {
+namespace {
+
+constexpr int kRun = 8;  // codes of one thread; they take `bits` bytes, which touch at most two words
+
+template <Storage T>
+struct AffineDequantize {
+  In<u32> w{"w", {"n_groups", "words"}, Fill::bits()};
+  In<T> scales{"scales", {"n_groups"}, Fill::uniform(0.01, 0.1)}, biases{"biases", {"n_groups"}};
+  Out<T> out{"out", {"n_groups", "group_size"}};
+  Size n_groups{"n_groups"};
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512}};
+  int bits = 4;
+  int runs = 0;  // of a group
+
+  void plan(const Problem& p, TargetTraits) { runs = static_cast<int>(p["group_size"] / kRun); }
+  Launch launch(const Problem& p) const {
+    require_whole_groups(p, bits);
+    return {.groups = {ceil_div(p["n_groups"] * runs, threads)}, .threads = threads};
+  }
+
+  /// The words that hold a run of codes from their first bit on.
+  std::vector<U32> words_of(const U64& run) const {
+    const U64 byte = run * bits;
+    const U32 first = w.load(byte / 4);
+    if (bits == 4) return {first};
+    if (bits == 2) return {first >> cast<u32>(byte % 4 * 8)};
+    const U32 next = w.load((byte + (bits - 1)) / 4);  // the same word where one holds the run
+    if (bits == 8) return {first, next};
+    const U64 both = (cast<u64>(next) << 32 | cast<u64>(first)) >> (byte % 4 * 8);
+    return {cast<u32>(both), cast<u32>(both >> 32)};
+  }
+  void body() const {
+    const U64 run = global_id(), group = run / runs;
+    if_(run < U64(n_groups) * runs, [&] {
+      const Vec<f32> codes = cast<f32>(cast<i32>(unpack_codes(words_of(run), bits, kRun)));
+      out.store(run * kRun, fma(scales.load(group), codes, biases.load(group)));
+    });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    const std::int64_t size = in.size("group_size");
+    return {{"out", oracle::affine_dequantise(in["w"], in["scales"], in["biases"], bits, size, size)}};
+  }
+  Problems tests() const {
+    Problems all;
+    for (const int size : {32, 64, 96, 128, 160})
+      for (const int groups : {1, 33}) all.push_back(affine_groups(groups, size, bits));
+    if (bits % 2 == 0) all.push_back(affine_groups(67, 16, bits));
+    if (bits % 4 == 0) all.push_back(affine_groups(67, 24, bits));
+    all.push_back(affine_groups(0, 64, bits));
+    all.push_back(affine_groups(40, 64, bits).with_edges());
+    return all;
+  }
+  Problems benches() const { return {affine_groups(4096 * 4096 / 64, 64, bits)}; }
+  Work work(const Problem& p) const {
+    const double groups = static_cast<double>(p["n_groups"]), size = size_of(dtype_of<T>);
+    return {.read = groups * (static_cast<double>(p["words"]) * 4 + 2 * size),
+            .written = groups * static_cast<double>(p["group_size"]) * size};
+  }
+};
+
+const bool registered = [] {
+  for (const int b : {2, 3, 4, 5, 6, 8})
+    kernel<AffineDequantize>("mt_affine_dequantize_int" + std::to_string(b), Floats{}, [b](auto& k) { k.bits = b; });
+  return true;
+}();
+
+}  // namespace
+}  // namespace mt
