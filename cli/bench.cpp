@@ -1,0 +1,101 @@
+// tile bench, and the run that tile snap shares.
+#include "cli/bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <set>
+
+#include "mt/harness/bench_report.h"
+#include "mt/harness/file.h"
+#include "mt/harness/interrupt.h"
+#include "mt/harness/stopwatch.h"
+#include "mt/harness/table.h"
+#include "mt/harness/test_run.h"
+
+namespace mt {
+
+void BenchCommand::declare(CLI::App& app) {
+  kernel.declare(app);
+  problem.declare(app);
+  app.add_option("--device", device, "where kernels run; the best present where absent");
+  app.add_flag("--quick", quick, "the first problem of each kernel in its first dtype, and fewer samples");
+  app.add_option("--peer", peer, "compare with another library");
+  app.add_option("--seconds", seconds, "time for the samples of one problem")->check(CLI::PositiveNumber);
+}
+
+int BenchCommand::run() const {
+  if (!peer.empty()) throw UsageError(fmt::format("no peer '{}'; this build has none registered", peer));
+  const auto entries = kernel.select();
+  const OpenDevice opened = open_device(device);
+  Runner runner(*opened.backend, *opened.device);
+  BenchOptions options;
+  options.overrides = problem.overrides(entries);
+  options.stop.least = quick ? 7 : 15;
+  options.stop.seconds = seconds > 0 ? seconds : quick ? 0.25 : 1.5;
+  options.stop.uncertainty = quick ? 0.02 : 0.005;
+  const auto work = select_problems(entries);
+  std::unique_ptr<HostCeiling> ceiling;
+  if (uses_host_memory(*opened.device)) ceiling = std::make_unique<HostCeiling>();
+
+  std::FILE* to = json == "-" ? stderr : stdout;
+  const bool colour = colour_wanted(fileno(to));
+  const Stopwatch watch;
+  std::vector<BenchResult> results;
+  fmt::print(to, "{}", bench_heading());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    check_interrupt();
+    Progress progress;
+    progress.show(fmt::format("{}/{}  {}/{}", i + 1, work.size(), work[i].first->id(), work[i].second.text()));
+    results.push_back(run_bench(runner, *work[i].first, work[i].second, options, ceiling.get()));
+    progress.clear();
+    fmt::print(to, "{}", bench_line(results.back(), colour));
+    std::fflush(to);
+  }
+  if (!json.empty()) write_file(json, bench_json(results, opened.device->info()));
+  fmt::print(to, "{}", bench_totals(results, watch.seconds()));
+  if (results.empty()) return kNothingRun;
+  for (const BenchResult& r : results)
+    if (!r.verified) return kFailed;
+  return kGood;
+}
+
+std::vector<BenchCommand::Case> BenchCommand::select_problems(const std::vector<const KernelEntry*>& entries) const {
+  const Problem changes = problem.problem(entries);
+  std::vector<Case> all;
+  std::set<std::string> names, seen;
+  for (const KernelEntry* entry : entries) {
+    if (quick && kernel.dtype.empty() && !names.insert(entry->name).second) continue;
+    for (const Problem& p : entry->make()->benches()) {
+      const Problem changed = overlaid(p, changes);
+      if (seen.insert(entry->id() + "/" + changed.text()).second) all.emplace_back(entry, changed);
+      if (quick) break;
+    }
+  }
+  return all;
+}
+
+namespace {
+
+class Bench : public Verb {
+ public:
+  Bench()
+      : Verb("bench", "verify kernels in full, then measure them beside the ceilings of this machine",
+             "  tile bench\n  tile bench --quick\n  tile bench softmax --dtype bf16 --size n=8192 --set threads=128\n"
+             "  tile bench 'mt_*norm' --json norms.json\n") {}
+  void declare(CLI::App& app) override {
+    command_.declare(app);
+    app.add_option("--json", command_.json, "also write the results in Google Benchmark's form to this file")
+        ->type_name("FILE");
+  }
+  int run() override { return command_.run(); }
+
+ private:
+  BenchCommand command_;
+};
+
+Bench bench;
+
+}  // namespace
+}  // namespace mt

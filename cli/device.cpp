@@ -1,0 +1,83 @@
+// tile device.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.h"
+#include "mt/harness/bench.h"
+
+namespace mt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class DeviceVerb : public Verb {
+ public:
+  DeviceVerb()
+      : Verb("device", "show targets and devices with limits and measured ceilings",
+             "  tile device\n  tile device --json\n  tile device --no-measure\n") {}
+  void declare(CLI::App& app) override {
+    app.add_flag("--json", json_, "an array of objects");
+    app.add_flag("--no-measure", no_measure_, "leave the ceilings out");
+  }
+  int run() override {
+    Json all = Json::array();
+    for (const Backend* b : backends()) all.push_back(describe(*b));
+    if (json_) {
+      fmt::print("{}\n", all.dump(2));
+      return kGood;
+    }
+    const std::vector<std::string> usable = usable_devices();
+    for (const Json& d : all) {
+      const std::string target = d["name"];
+      fmt::print("{}{}: {}\n", target, !usable.empty() && target == usable.front() ? " (default)" : "",
+                 d["description"].get<std::string>());
+      for (const auto& [key, value] : d.items())
+        if (key != "name" && key != "description")
+          fmt::print("  {:<26} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return kGood;
+  }
+
+ private:
+  Json describe(const Backend& b) {
+    Json j{{"name", b.name()}, {"description", b.description()}};
+    if (b.rank() == 0) {
+      j["device"] = "text only";
+      return j;
+    }
+    std::string why = b.unavailable();
+    if (why.empty()) {
+      auto device = b.open();
+      if (device) return describe(b, **device, std::move(j));
+      why = device.error().what();
+    }
+    j["unavailable"] = why;
+    return j;
+  }
+  Json describe(const Backend& b, Device& device, Json j) {
+    const DeviceInfo& info = device.info();
+    j["device"] = info.name;
+    j["max_threads"] = info.limits.max_threads;
+    j["threadgroup_bytes"] = info.limits.threadgroup_bytes;
+    j["max_groups"] = info.limits.max_groups;
+    for (const auto& [key, value] : info.details) j[key] = value;
+    // The reference device runs in host memory as well, but its speed has nothing to do with it.
+    if (no_measure_ || !uses_host_memory(device) || usable_devices().front() != b.name()) return j;
+    HostCeiling host;
+    std::vector<Ceiling> samples;
+    for (int i = 0; i < 9; ++i) samples.push_back(host.sample());
+    const Ceiling c = median_of(samples);
+    j["copy_bytes_per_second"] = c.copy;
+    j["read_bytes_per_second"] = c.read;
+    j["write_bytes_per_second"] = c.write;
+    j["flops_per_second"] = c.flops;
+    return j;
+  }
+  bool json_ = false, no_measure_ = false;
+};
+
+DeviceVerb device_verb;
+
+}  // namespace
+}  // namespace mt

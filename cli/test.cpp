@@ -1,0 +1,75 @@
+// tile test, and the run that tile check shares.
+#include "cli/test.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "mt/harness/file.h"
+#include "mt/harness/table.h"
+#include "mt/harness/test_report.h"
+
+namespace mt {
+
+int run_test_cases(const TestCommand& command, OpenDevice opened) {
+  const auto entries = command.kernel.select();
+  const TestOptions options{command.problem.overrides(entries), command.problem.problem(entries), command.repeat};
+  Runner runner(*opened.backend, *opened.device);
+  const bool colour = colour_wanted(STDOUT_FILENO);
+  std::string lines;
+  TestTotals totals;
+  {
+    Progress progress;
+    const TestObserver observer{[&](const KernelEntry& e, const Problem& p, std::size_t done, std::size_t total) {
+                                  progress.show(fmt::format("{}/{}  {}/{}", done + 1, total, e.id(), p.text()));
+                                },
+                                [&](const CaseResult& r) {
+                                  if (!command.json.empty()) lines += test_json(r) + "\n";
+                                  if (r.passed && !command.verbose) return;
+                                  progress.clear();
+                                  std::FILE* to = command.json == "-" ? stderr : stdout;
+                                  if (!r.passed)
+                                    fmt::print(to, "{}", failure_text(r, colour));
+                                  else
+                                    fmt::print(to, "ok   {}/{}/{}  {} compared, worst at {:.3f} of its bound, {}\n",
+                                               r.kernel, r.dtype, r.problem, grouped(r.compared), r.ratio,
+                                               time_text(r.seconds));
+                                  std::fflush(to);
+                                }};
+    totals = run_tests(runner, entries, options, observer);
+  }
+  if (!command.json.empty()) write_file(command.json, lines);
+  fmt::print(command.json == "-" ? stderr : stdout, "{}", totals_text(totals, opened.device->info().backend, colour));
+  return totals.exit_code();
+}
+
+void TestCommand::declare(CLI::App& app) {
+  kernel.declare(app);
+  problem.declare(app);
+  app.add_option("--json", json, "also one JSON object a case to this file (- is the standard output)")
+      ->type_name("FILE");
+  app.add_flag("-v,--verbose", verbose, "a line for each case, not only for those that fail");
+}
+
+namespace {
+
+class Test : public Verb {
+ public:
+  Test()
+      : Verb("test", "compare kernels with their oracles, every element of every case",
+             "  tile test\n  tile test 'mt_*norm' --dtype bf16\n  tile test --json results.jsonl\n"
+             "  tile test softmax --size n=1000 -v\n") {}
+  void declare(CLI::App& app) override {
+    command_.declare(app);
+    app.add_option("--device", device_, "where kernels run; the best present where absent");
+  }
+  int run() override { return run_test_cases(command_, open_device(device_)); }
+
+ private:
+  TestCommand command_;
+  std::string device_;
+};
+
+Test test;
+
+}  // namespace
+}  // namespace mt
