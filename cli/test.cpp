@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
+
 #include "mt/harness/file.h"
 #include "mt/harness/table.h"
 #include "mt/harness/test_report.h"
 
 namespace mt {
+namespace {
+constexpr int kFailuresShown = 3;  // of one kernel and dtype
+}  // namespace
 
 int run_test_cases(const TestCommand& command, OpenDevice opened) {
   const auto entries = command.kernel.select();
@@ -17,26 +22,32 @@ int run_test_cases(const TestCommand& command, OpenDevice opened) {
   const bool colour = colour_wanted(STDOUT_FILENO);
   std::string lines;
   TestTotals totals;
+  std::map<std::string, int> failed;  // by kernel and dtype
   {
     Progress progress;
-    const TestObserver observer{[&](const KernelEntry& e, const Problem& p, std::size_t done, std::size_t total) {
-                                  progress.show(fmt::format("{}/{}  {}/{}", done + 1, total, e.id(), p.text()));
-                                },
-                                [&](const CaseResult& r) {
-                                  if (!command.json.empty()) lines += test_json(r) + "\n";
-                                  if (r.passed && !command.verbose) return;
-                                  progress.clear();
-                                  std::FILE* to = command.json == "-" ? stderr : stdout;
-                                  if (!r.passed)
-                                    fmt::print(to, "{}", failure_text(r, colour));
-                                  else
-                                    fmt::print(to, "ok   {}/{}/{}  {} compared, worst at {:.3f} of its bound, {}\n",
-                                               r.kernel, r.dtype, r.problem, grouped(r.compared), r.ratio,
-                                               time_text(r.seconds));
-                                  std::fflush(to);
-                                }};
+    const TestObserver observer{
+        [&](const KernelEntry& e, const Problem& p, std::size_t done, std::size_t total) {
+          progress.show(fmt::format("{}/{}  {}/{}", done + 1, total, e.id(), p.text()));
+        },
+        [&](const CaseResult& r) {
+          if (!command.json.empty()) lines += test_json(r) + "\n";
+          if (r.passed && !command.verbose) return;
+          if (!r.passed && !command.verbose && ++failed[r.kernel + "/" + r.dtype] > kFailuresShown) return;
+          progress.clear();
+          std::FILE* to = command.json == "-" ? stderr : stdout;
+          if (!r.passed)
+            fmt::print(to, "{}", failure_text(r, colour));
+          else
+            fmt::print(to, "ok   {}/{}/{}  {} compared, worst at {:.3f} of its bound, {}\n", r.kernel, r.dtype,
+                       r.problem, grouped(r.compared), r.ratio, time_text(r.seconds));
+          std::fflush(to);
+        }};
     totals = run_tests(runner, entries, options, observer);
   }
+  for (const auto& [pair, n] : failed)
+    if (n > kFailuresShown)
+      fmt::print(command.json == "-" ? stderr : stdout, "... {}: {} more failed; -v or --json shows them\n", pair,
+                 n - kFailuresShown);
   if (!command.json.empty()) write_file(command.json, lines);
   fmt::print(command.json == "-" ? stderr : stdout, "{}", totals_text(totals, opened.device->info().backend, colour));
   return totals.exit_code();
