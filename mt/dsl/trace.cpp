@@ -1,7 +1,9 @@
 #include "mt/dsl/trace.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
+#include "mt/dsl/source_names.h"
 
 #include "mt/dsl/facts.h"
 
@@ -122,6 +124,7 @@ Kernel Trace::finish() {
   }
   kernel.memories = std::move(memories);
   kernel.scalars = std::move(scalars);
+  name_values(kernel);
   return std::move(kernel);
 }
 
