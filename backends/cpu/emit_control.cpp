@@ -43,9 +43,22 @@ void Emitter::inst(InstId id) {
       return define(i.out[0], {t, kUniform, reduce(i.combine, t.dtype, wide(i.in[0]), t.lanes)});
     }
     default:
-      if (is_pure(i)) return pure(i);
-      return simd(i);
+      if (!is_pure(i)) return simd(i);
+      if (waits(i))
+        waiting_.insert(i.out[0]);
+      else
+        pure(i);
   }
+}
+
+/// Whether the vector of a condition is made only where a lane asks for it: branches test the base alone.
+bool Emitter::waits(const Inst& i) const {
+  if (i.out.size() != 1 || type(i.out[0]) != Type{DType::Bool, 1} || !shapes_.of(i.out[0]).varying()) return false;
+  if (i.op == Op::And)
+    return std::all_of(i.in.begin(), i.in.end(),
+                       [&](ValueId v) { return waiting_.contains(v) || shapes_.of(v).uniform(); });
+  const bool ordered = i.op == Op::Lt || i.op == Op::Le || i.op == Op::Gt || i.op == Op::Ge;
+  return ordered && !shapes_.of(i.in[0]).varying() && !shapes_.of(i.in[1]).varying();
 }
 
 Ref Emitter::any(const Ref& mask) {

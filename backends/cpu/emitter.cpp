@@ -19,6 +19,10 @@ Emitter::Emitter(const Kernel& kernel, const EmitOptions& options)
 const Val& Emitter::get(ValueId v) {
   for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s)
     if (const auto it = s->values.find(v); it != s->values.end()) return it->second;
+  if (waiting_.contains(v)) {
+    pure(*kernel_.def(v));
+    return scopes_.back().values.at(v);
+  }
   // Made in another segment: it waits in a slot, or is made anew here.
   if (const auto slot = slots_.find(v); slot != slots_.end()) {
     define(v, recall(v, slot->second));

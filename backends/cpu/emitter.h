@@ -101,6 +101,7 @@ class Emitter {
   // ── control (emit_control.cpp) ──
   void region(RegionId r);
   void inst(InstId id);
+  bool waits(const Inst& i) const;
   void if_(const Inst& i);
   void if_uniform(const Inst& i);
   void if_varying(const Inst& i);
@@ -155,8 +156,9 @@ class Emitter {
   Shapes shapes_;
   Writer w_;
   std::vector<Scope> scopes_ = std::vector<Scope>(1);
-  std::optional<Ref> mask_;  // <32 x i1>; none: all lanes are on
-  int copies_ = 0;           // bodies being emitted a second time for the all-on path
+  std::set<ValueId> waiting_;  // conditions whose vectors are made where they are asked for
+  std::optional<Ref> mask_;    // <32 x i1>; none: all lanes are on
+  int copies_ = 0;             // bodies being emitted a second time for the all-on path
   std::vector<Ref> memories_, params_;
   std::vector<Ref> group_id_;
   Ref simd_;  // i64 index of the simdgroup

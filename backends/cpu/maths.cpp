@@ -16,14 +16,20 @@ Num scaled(const Num& p, const Num& k) {
   return p * power_of_two(half) * power_of_two(k - half);
 }
 
-/// x = k ln 2 + r; e^r = 1 + r + r^2 P(r).
+/// x = k ln 2 + r; e^x = 2^(k-1) (2 + 2 r (1 + r P(r))): 2^128 is no f32. Below the normal range by way of 2^100, so
+/// that the result rounds once.
 Num exp_f32(const Num& input) {
-  const Num x = clamp(input, -105, 90);
-  const Rounded k = round_fast(x * kLog2E);
-  const Num r = fma(k.value, -kLn2Lo, fma(k.value, -kLn2Hi, x));
-  const Num p = poly(r, {0.5000000014290551, 0.16666666761923343, 0.04166645678142906, 0.00833328410578875,
-                         0.0013934544234037003, 0.00019908904272526002});
-  return scaled(fma(r * r, p, r) + 1.0, k.bits);
+  const Num x = select(input < -105.0, -105.0, input);
+  const Num t = fma(x, kLog2E, x.like(12582912.0)), k = t - 12582912.0;
+  const Num r = fma(k, -kLn2Lo, fma(k, -kLn2Hi, x));
+  const Num p = poly(r, {2, 2, 1.000000002858110, 0.33333333533523846, 0.08333291356285812, 0.0166665682115775,
+                         0.0027869088468074006, 0.00039817808545});
+  const Num tiny = input < -86.0;
+  const auto bits = [&](std::int64_t exponent) { return Num{x.w, Writer::integer(El::I32, exponent << 23, x.r.n)}; };
+  // k in the low bits of t moves to the exponent; the bits of the constant above it fall off.
+  const Num power = (shl(t.bits(), 23) + select(tiny, bits(226), bits(126))).reals();
+  const Num y = p * power;
+  return select(input > 88.72283905206835, __builtin_inf(), select(tiny, y * 0x1p-100, y));
 }
 
 /// 2^r = 1 + r P(r).

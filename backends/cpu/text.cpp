@@ -90,9 +90,12 @@ Ref Writer::constant(DType t, std::uint64_t bits, int n) {
 }
 Ref Writer::integers(El el, const std::vector<std::int64_t>& values) {
   std::string text = "<";
-  for (std::size_t i = 0; i < values.size(); ++i)
-    text += fmt::format("{}{} {}", i ? ", " : "", name_of(el),
-                        el == El::I1 ? (values[i] ? "true" : "false") : std::to_string(values[i]));
+  for (const std::int64_t v : values) {
+    if (text.size() > 1) text += ", ";
+    text += name_of(el);
+    text += ' ';
+    text += el == El::I1 ? (v ? "true" : "false") : std::to_string(v);
+  }
   return {text + ">", el, static_cast<int>(values.size())};
 }
 
@@ -143,9 +146,11 @@ Ref Writer::call_as(std::string_view function, El el, int n, const std::vector<R
 }
 Ref Writer::shuffle(const Ref& a, const Ref& b, const std::vector<int>& mask) {
   std::string list;
-  for (const int m : mask)
-    list += m < 0 ? fmt::format("{}i32 poison", list.empty() ? "" : ", ")
-                  : fmt::format("{}i32 {}", list.empty() ? "" : ", ", m);
+  list.reserve(mask.size() * 8);
+  for (const int m : mask) {
+    list += list.empty() ? "i32 " : ", i32 ";
+    list += std::to_string(m);
+  }
   const int n = static_cast<int>(mask.size());
   MT_ASSERT(n > 1 && a.n > 1, "shuffle of a scalar");
   return emit(
