@@ -95,8 +95,10 @@ Overrides ProblemOptions::overrides(const std::vector<const KernelEntry*>& entri
   Overrides chosen;
   if (tunables.empty()) return chosen;
   std::vector<std::string> known;
-  for (const KernelEntry* e : entries)
-    for (const TunableDecl& t : e->make()->signature().tunables) insert_all(known, {t.name});
+  for (const KernelEntry* e : entries) {
+    const auto instance = e->make();
+    for (const TunableDecl& t : instance->signature().tunables) insert_all(known, {t.name});
+  }
   for (const std::string& text : tunables) {
     const auto [name, value] = split(text, "--set");
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown("tunable", name, known);
