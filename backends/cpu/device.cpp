@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -15,6 +11,7 @@
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/emit.h"
+#include "backends/cpu/workers.h"
 
 namespace mt::cpu {
 namespace {
@@ -121,7 +118,7 @@ class CpuDevice final : public Device {
     info_.details["cache"] = ObjectCache::standard().folder();
     threads_ = c.cores;
     if (const char* set = std::getenv("MT_THREADS"); set && std::atoi(set) > 0) threads_ = std::atoi(set);
-    arena_ = std::make_unique<tbb::task_arena>(threads_);
+    workers_ = std::make_unique<Workers>(threads_);
     info_.details["threads"] = std::to_string(threads_);
   }
   const DeviceInfo& info() const override { return info_; }
@@ -135,7 +132,7 @@ class CpuDevice final : public Device {
     }
     if (name != "threads" || value < 1 || value > 1024) return false;
     threads_ = static_cast<int>(value);
-    arena_ = std::make_unique<tbb::task_arena>(threads_);
+    workers_ = std::make_unique<Workers>(threads_);
     return true;
   }
 
@@ -143,7 +140,7 @@ class CpuDevice final : public Device {
   DeviceInfo info_;
   int threads_ = 1;
   int stream_ = 2;  // stores past the caches: 0 never, 1 always, 2 by size
-  std::unique_ptr<tbb::task_arena> arena_;
+  std::unique_ptr<Workers> workers_;
 };
 
 std::shared_ptr<Program> CpuDevice::compile(const Kernel& kernel) {
@@ -173,9 +170,7 @@ void CpuDevice::launch(Program& program, const Arguments& arguments, const Group
   if (total == 1 || threads_ == 1) return part(0, total);
   // Several pieces a thread, so that a slow core does not hold up the rest.
   const std::int64_t piece = std::max<std::int64_t>(1, total / (threads_ * 8));
-  const tbb::blocked_range<std::int64_t> all(0, total, static_cast<std::size_t>(piece));
-  arena_->execute(
-      [&] { tbb::parallel_for(all, [&](const tbb::blocked_range<std::int64_t>& r) { part(r.begin(), r.end()); }); });
+  workers_->run(total, piece, part);
 }
 
 }  // namespace
