@@ -4,8 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
+
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 
 #include "mt/harness/bench_report.h"
 #include "mt/harness/file.h"
@@ -25,6 +31,19 @@ void BenchCommand::declare(CLI::App& app) {
   app.add_option("--seconds", seconds, "time for the samples of one problem")->check(CLI::PositiveNumber);
 }
 
+namespace {
+
+/// Large blocks go back to the allocator, not to the system: most of the time of a big problem is else spent on new
+/// pages.
+void keep_memory() {
+#ifdef M_MMAP_MAX
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
+}  // namespace
+
 int BenchCommand::run() const {
   if (!peer.empty()) throw UsageError(fmt::format("no peer '{}'; this build has none registered", peer));
   const auto entries = kernel.select();
@@ -36,6 +55,7 @@ int BenchCommand::run() const {
   options.stop.seconds = seconds > 0 ? seconds : quick ? 0.25 : 1.5;
   options.stop.uncertainty = quick ? 0.02 : 0.005;
   const auto work = select_problems(entries);
+  keep_memory();
   std::unique_ptr<HostCeiling> ceiling;
   if (uses_host_memory(*opened.device)) ceiling = std::make_unique<HostCeiling>();
 
@@ -43,14 +63,16 @@ int BenchCommand::run() const {
   const bool colour = colour_wanted(fileno(to));
   const Stopwatch watch;
   std::vector<BenchResult> results;
-  fmt::print(to, "{}", bench_heading());
+  std::size_t width = 20;
+  for (const auto& [entry, p] : work) width = std::max(width, entry->id().size() + 1 + p.text().size());
+  fmt::print(to, "{}", bench_heading(width));
   for (std::size_t i = 0; i < work.size(); ++i) {
     check_interrupt();
     Progress progress;
     progress.show(fmt::format("{}/{}  {}/{}", i + 1, work.size(), work[i].first->id(), work[i].second.text()));
     results.push_back(run_bench(runner, *work[i].first, work[i].second, options, ceiling.get()));
     progress.clear();
-    fmt::print(to, "{}", bench_line(results.back(), colour));
+    fmt::print(to, "{}", bench_line(results.back(), width, colour));
     std::fflush(to);
   }
   if (!json.empty()) write_file(json, bench_json(results, opened.device->info()));

@@ -74,5 +74,7 @@ int main(int argc, char** argv) {
     return complain("interrupted", mt::kInterrupted);
   } catch (const std::bad_alloc&) {
     return complain("not enough memory", mt::kFailed);
+  } catch (const std::exception& e) {
+    return complain(fmt::format("internal error: {}", e.what()), mt::kFailed);
   }
 }

@@ -111,12 +111,12 @@ std::string bench_json(const std::vector<BenchResult>& results, const DeviceInfo
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string bench_heading() {
-  return fmt::format("{:<52} {:>9} {:>8} {:>8} {:>7} {:>7} {:>11}\n", "kernel/dtype/problem", "time", "GB/s", "GFLOP/s",
-                     "% roof", "spread", "compile ms");
+std::string bench_heading(std::size_t width) {
+  return fmt::format("{:<{}} {:>9} {:>8} {:>8} {:>7} {:>7} {:>11}\n", "kernel/dtype/problem", width, "time", "GB/s",
+                     "GFLOP/s", "% roof", "spread", "compile ms");
 }
 
-std::string bench_line(const BenchResult& r, bool colour) {
+std::string bench_line(const BenchResult& r, std::size_t width, bool colour) {
   const auto painted = [&](const char* code, const std::string& s) {
     return colour ? fmt::format("\033[{}m{}\033[0m", code, s) : s;
   };
@@ -129,7 +129,7 @@ std::string bench_line(const BenchResult& r, bool colour) {
                                                     fmt::format("{:>6.1f}%", share));
   std::string time = time_text(r.time.median);
   if (time.find("µ") != std::string::npos) time.insert(0, time.size() < 10 ? 10 - time.size() : 0, ' ');
-  return fmt::format("{:<52} {:>9} {:>8} {:>8} {} {:>6.1f}% {:>11.1f}{}{}\n", bench_name(r), time,
+  return fmt::format("{:<{}} {:>9} {:>8} {:>8} {} {:>6.1f}% {:>11.1f}{}{}\n", bench_name(r), width, time,
                      rate_text(r.bytes_per_second()), rate_text(r.flops_per_second()), percent, 100 * r.time.spread(),
                      r.compile_ms, r.has_roof && !r.roof.memory_bound() ? "  compute-bound" : "",
                      r.cached ? "  in cache" : "");

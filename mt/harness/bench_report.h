@@ -15,9 +15,10 @@ std::string bench_json(const std::vector<BenchResult>& results, const DeviceInfo
 /// `kernel/dtype/key:value/...`.
 std::string bench_name(const BenchResult& result);
 
-std::string bench_heading();
+/// The table's heading, with names of up to `width` characters.
+std::string bench_heading(std::size_t width);
 /// One line of the table, so that it can be printed as soon as it is known.
-std::string bench_line(const BenchResult& result, bool colour);
+std::string bench_line(const BenchResult& result, std::size_t width, bool colour);
 /// The closing lines.
 std::string bench_totals(const std::vector<BenchResult>& results, double seconds);
 

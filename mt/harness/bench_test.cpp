@@ -136,7 +136,7 @@ TEST(Bench, JsonHasGoogleBenchmarksFormAndOurCounters) {
   EXPECT_NEAR(b["roof_bytes_per_second"].get<double>(), 1e10, 1);
   EXPECT_EQ(j["benchmarks"][1]["error_occurred"], true);
   EXPECT_EQ(j["benchmarks"][1]["verified"], false);
-  EXPECT_NE(bench_line(bad, false).find("FAIL bad/f32"), std::string::npos);
+  EXPECT_NE(bench_line(bad, 20, false).find("FAIL bad/f32"), std::string::npos);
 }
 
 }  // namespace

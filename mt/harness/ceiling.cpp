@@ -9,7 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <new>
-#include <numeric>
 #include <thread>
 
 #include "mt/harness/ceiling_loops.h"
@@ -20,6 +19,7 @@ namespace mt {
 namespace {
 
 constexpr std::size_t kHuge = std::size_t{2} << 20;
+constexpr std::size_t kPiece = kHuge;  // what a core takes at a time
 
 /// Touched, huge pages where the system gives them.
 class Block {
@@ -44,22 +44,27 @@ class Block {
 
 int core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// Seconds until all cores have done work(core), from a common start.
-double time_on_all_cores(const std::function<void(int)>& work) {
+/// Seconds until all pieces are done: every core takes the next one when it is free, as threadgroups are dealt out, so
+/// that a core that other work slows down holds up nobody.
+double time_on_all_cores(std::size_t pieces, const std::function<void(std::size_t piece)>& work) {
   const int cores = core_count();
   std::atomic<int> ready = 0;
   std::atomic<bool> go = false;
+  std::atomic<std::size_t> next = 0;
+  const auto take = [&] {
+    for (std::size_t piece; (piece = next++) < pieces;) work(piece);
+  };
   std::vector<std::thread> others;
   for (int core = 1; core < cores; ++core)
-    others.emplace_back([&, core] {
+    others.emplace_back([&] {
       ++ready;
       while (!go) std::this_thread::yield();
-      work(core);
+      take();
     });
   while (ready < cores - 1) std::this_thread::yield();
   const Stopwatch watch;
   go = true;
-  work(0);
+  take();
   for (std::thread& t : others) t.join();
   return watch.seconds();
 }
@@ -69,24 +74,15 @@ std::atomic<std::uint64_t> sink = 0;  // results that must be computed
 }  // namespace
 
 struct HostCeiling::State {
-  // Two blocks of twice the cache each, in whole huge pages a core.
-  State()
-      : part((2 * cache_bytes() / static_cast<std::size_t>(core_count()) / kHuge + 1) * kHuge),
-        from(part * static_cast<std::size_t>(core_count())),
-        to(from.bytes()) {}
-  std::size_t part;
+  // Two blocks of twice the cache each.
+  State() : pieces(2 * cache_bytes() / kPiece + 1), from(pieces * kPiece), to(from.bytes()) {}
+  std::size_t pieces;
   Block from, to;
 
-  /// Bytes per second of one way to copy.
-  double copy(bool stream) {
-    const double seconds = time_on_all_cores([&](int core) {
-      const std::size_t at = part * static_cast<std::size_t>(core);
-      if (stream)
-        stream_copy(to.at(at), from.at(at), part);
-      else
-        std::memcpy(to.at(at), from.at(at), part);
-    });
-    return 2 * static_cast<double>(from.bytes()) / seconds;
+  /// Bytes per second of one loop over all pieces.
+  double rate(const std::function<void(std::size_t offset)>& loop) const {
+    const double seconds = time_on_all_cores(pieces, [&](std::size_t piece) { loop(piece * kPiece); });
+    return static_cast<double>(from.bytes()) / seconds;
   }
 };
 
@@ -94,23 +90,21 @@ HostCeiling::HostCeiling() : state_(std::make_unique<State>()) {}
 HostCeiling::~HostCeiling() = default;
 
 Ceiling HostCeiling::sample() {
-  State& s = *state_;
-  const auto total = static_cast<double>(s.from.bytes());
+  const State& s = *state_;
   Ceiling c;
   // memcpy of the C library and stores past the cache take turns in being the faster one.
-  c.copy = std::max(s.copy(true), s.copy(false));
-  c.read = total / time_on_all_cores([&](int core) {
-             sink += read_words(s.from.at(s.part * static_cast<std::size_t>(core)), s.part);
-           });
-  c.write = total /
-            time_on_all_cores([&](int core) { stream_fill(s.to.at(s.part * static_cast<std::size_t>(core)), s.part); });
-  std::vector<double> flops(static_cast<std::size_t>(core_count()));
-  const double seconds = time_on_all_cores([&](int core) {
+  c.copy = 2 * std::max(s.rate([&](std::size_t at) { stream_copy(s.to.at(at), s.from.at(at), kPiece); }),
+                        s.rate([&](std::size_t at) { std::memcpy(s.to.at(at), s.from.at(at), kPiece); }));
+  c.read = s.rate([&](std::size_t at) { sink += read_words(s.from.at(at), kPiece); });
+  c.write = s.rate([&](std::size_t at) { stream_fill(s.to.at(at), kPiece); });
+  constexpr std::size_t kRuns = 64;
+  std::atomic<double> flops = 0;
+  const double seconds = time_on_all_cores(kRuns, [&](std::size_t) {
     float value = 0;
-    flops[static_cast<std::size_t>(core)] = multiply_add(300'000, value);
+    flops.fetch_add(multiply_add(10'000, value));
     sink += static_cast<std::uint64_t>(value);
   });
-  c.flops = std::accumulate(flops.begin(), flops.end(), 0.0) / seconds;
+  c.flops = flops / seconds;
   return c;
 }
 

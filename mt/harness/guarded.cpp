@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "mt/oracle/fill.h"
@@ -12,6 +13,8 @@ namespace {
 // 0xFFA5 is a NaN of every float type: as two 16-bit numbers and as the upper half of a 32-bit one.
 constexpr unsigned char kPoison[2] = {0xA5, 0xFF};
 constexpr unsigned char kIntPoison = 0xA5;
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;  // what is moved at a time
 
 unsigned char guard_at(std::size_t i) { return static_cast<unsigned char>(0x5A ^ (i * 37)); }
 
@@ -28,20 +31,34 @@ void fill_poison(DType dtype, std::byte* at, std::size_t bytes) {
 GuardedTensor::GuardedTensor(Device& device, const TensorSlot& slot)
     : slot_(slot), buffer_(device.allocate(slot.bytes + 2 * kGuardBytes)) {}
 
-void GuardedTensor::upload(const std::byte* data) {
+void GuardedTensor::draw_guards() {
   std::vector<unsigned char> guard(kGuardBytes);
   for (std::size_t i = 0; i < kGuardBytes; ++i) guard[i] = guard_at(i);
   buffer_->write(guard.data(), kGuardBytes);
-  if (slot_.bytes > 0) buffer_->write(data, slot_.bytes, kGuardBytes);
   buffer_->write(guard.data(), kGuardBytes, kGuardBytes + slot_.bytes);
 }
 
-void GuardedTensor::write(const HostTensor& from) { upload(from.data.data()); }
+void GuardedTensor::write(const HostTensor& from) {
+  if (slot_.bytes > 0) buffer_->write(from.data.data(), slot_.bytes, kGuardBytes);
+  draw_guards();
+}
 
 void GuardedTensor::poison() {
-  std::vector<std::byte> pattern(slot_.bytes);
+  std::vector<std::byte> pattern(std::min(kChunk, slot_.bytes));
   fill_poison(slot_.param->dtype, pattern.data(), pattern.size());
-  upload(pattern.data());
+  for (std::size_t at = 0; at < slot_.bytes; at += kChunk)
+    buffer_->write(pattern.data(), std::min(kChunk, slot_.bytes - at), kGuardBytes + at);
+  draw_guards();
+}
+
+bool GuardedTensor::holds(const HostTensor& expected) const {
+  std::vector<std::byte> chunk(std::min(kChunk, slot_.bytes));
+  for (std::size_t at = 0; at < slot_.bytes; at += kChunk) {
+    const std::size_t bytes = std::min(kChunk, slot_.bytes - at);
+    buffer_->read(chunk.data(), bytes, kGuardBytes + at);
+    if (std::memcmp(chunk.data(), expected.data.data() + at, bytes) != 0) return false;
+  }
+  return true;
 }
 
 HostTensor GuardedTensor::read() const {

@@ -26,12 +26,14 @@ class GuardedTensor {
   void poison();
   /// Copies the tensor out.
   HostTensor read() const;
+  /// Whether the tensor holds exactly this.
+  bool holds(const HostTensor& expected) const;
   /// A sentence about the first byte that changed outside the tensor; empty where none did.
   std::string broken_guard() const;
   const TensorSlot& slot() const { return slot_; }
 
  private:
-  void upload(const std::byte* data);
+  void draw_guards();
   TensorSlot slot_;
   std::unique_ptr<Buffer> buffer_;
 };

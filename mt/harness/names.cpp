@@ -28,12 +28,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::vector<std::string> nearest(std::string_view typed, const std::vector<std::string>& names, std::size_t count) {
+  const auto bare = [](std::string_view s) { return s.substr(s.find('_') == s.npos ? 0 : s.find('_') + 1); };
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& name : names) {
-    std::size_t distance = edit_distance(typed, name);
-    // A name without its prefix (rms_norm for mt_rms_norm) is nearer than its length says.
-    for (const std::string_view part : {std::string_view(name).substr(std::min(name.find('_') + 1, name.size()))})
-      distance = std::min(distance, edit_distance(typed, part) + 1);
+    // Names are mostly a prefix and what matters: rms_norm or ffai_rms_norm for mt_rms_norm is near.
+    std::size_t distance = std::min(
+        {edit_distance(typed, name), edit_distance(typed, bare(name)) + 1, edit_distance(bare(typed), bare(name)) + 1});
     if (!typed.empty() && name.find(typed) != std::string::npos) distance = std::min<std::size_t>(distance, 1);
     if (distance < std::max(typed.size(), name.size()) * 2 / 3) ranked.emplace_back(distance, name);
   }

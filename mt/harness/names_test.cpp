@@ -26,6 +26,7 @@ TEST(Names, NearestNamesComeFirstAndStrangersNotAtAll) {
   const std::vector<std::string> names{"mt_rms_norm", "mt_layer_norm", "mt_softmax", "mt_sort"};
   EXPECT_EQ(nearest("rms_nrom", names).front(), "mt_rms_norm");
   EXPECT_EQ(nearest("mt_sotr", names).front(), "mt_sort");
+  EXPECT_EQ(nearest("mt_add", {"mt_abs", "mt_acos", "vector_add"}).front(), "vector_add");
   EXPECT_TRUE(nearest("zzzzqqqq", names).empty());
   EXPECT_LE(nearest("mt_s", names).size(), 3u);
 }
