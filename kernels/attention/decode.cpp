@@ -37,6 +37,7 @@ struct Decode {
   Tunable threads{"threads", 1024, {32, 64, 128, 256, 512, 1024}};
   Tunable heads{"heads", 1, {1, 2, 4, 8}};  // query heads of a threadgroup
   Tunable step{"step", 4, {1, 2, 4, 8}};    // keys that a simdgroup takes at a time
+  Tunable width{"width", 8, {1, 2, 4, 8}};  // consecutive elements of a row in one lane, where head_dim has that many
   Tunable blocks{"blocks", 1};              // of keys, for the 2-pass kernels
   std::optional<Window> window;
   std::optional<Partials> partials;
@@ -73,7 +74,8 @@ struct Decode {
       blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(n, 256), 1, kMaxBlocks));
     } else {
       threads = kLanes;
-      step = 4;
+      step = heads * queries <= 4 ? 4 : 2;
+      width = 1;
       blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(n, 2048), 1, kMaxBlocks));
     }
   }
@@ -101,7 +103,7 @@ struct Decode {
   }
 
   void walk() const {
-    const LaneShare share(dim);
+    const LaneShare share(dim, width);
     const int rows = heads * queries;
     const U32 head = group_id() * int{heads}, kv_head = head / (n_q_heads / n_kv_heads);
     const auto row = [&](int r) { return std::pair(head + r / queries, r % queries); };  // of q: head and query
@@ -125,7 +127,7 @@ struct Decode {
     for_simds(count / int{step}, [&](U32 i) { visit(i * int{step}, step); });
     if (step > 1) for_simds(count % int{step}, [&](U32 i) { visit(count - count % int{step} + i, 1); });
 
-    const SimdMerge merged(dim);
+    const SimdMerge merged(share);
     for (int r : unroll(rows)) {
       if (partials)
         leave(merged, walks[r], row(r).first, row(r).second);
@@ -160,14 +162,14 @@ struct Decode {
   }
 
   void merge() const {
-    const LaneShare share(dim);
+    const LaneShare share(dim, width);
     const U32 head = group_id(), query = group_id(1);
     OnlineSoftmax all(share);
     for_simds(int{blocks}, [&](U32 b) {
       all.add(partials->top.at(head, query, b).load(0), partials->total.at(head, query, b).load(0),
               share.load(partials->values.at(head, query, b)));
     });
-    write(SimdMerge(dim), all, out.at(head, query));
+    write(SimdMerge(share), all, out.at(head, query));
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

@@ -16,15 +16,14 @@ inline constexpr double kLog2E = 1.4426950408889634;
 /// One lane's elements of a row, in registers.
 using LaneRow = std::vector<Vec<f32>>;
 
-/// How 32 lanes share a row of `dim` elements, a multiple of 32: `chunks` times `width` consecutive ones a lane.
+/// How 32 lanes share a row of `dim` elements, a multiple of 32: `chunks` times `width` consecutive ones a lane, with
+/// `width` a power of two up to `widest`.
 struct LaneShare {
-  int width, chunks;
-  explicit LaneShare(int dim)
-      : width(dim % 256 == 0   ? 8
-              : dim % 128 == 0 ? 4
-              : dim % 64 == 0  ? 2
-                               : 1),
-        chunks(dim / (kLanes * width)) {}
+  int dim, width = 1, chunks = 1;
+  LaneShare(int elements, int widest) : dim(elements) {
+    while (width < widest && dim % (2 * width * kLanes) == 0) width *= 2;
+    chunks = dim / (width * kLanes);
+  }
 
   U32 first(int chunk) const { return lane_id() * width + chunk * kLanes * width; }
   template <class Row>
@@ -84,8 +83,8 @@ struct OnlineSoftmax {
 /// Brings the walks of a threadgroup's simdgroups together, one row after another, through threadgroup memory.
 class SimdMerge {
  public:
-  explicit SimdMerge(int dim) : dim_(dim), share_(dim) {
-    if (simd_count() > 1) parts_.emplace("parts", std::int64_t{dim} * simd_count());
+  explicit SimdMerge(LaneShare share) : share_(share) {
+    if (simd_count() > 1) parts_.emplace("parts", std::int64_t{share.dim} * simd_count());
   }
   /// Calls emit(top, total, U32 element, values), `values` being the weighted sum from `element` on (one number or a
   /// vector): the threads of the threadgroup together emit the whole row.
@@ -99,18 +98,17 @@ class SimdMerge {
     const F32 top = group_max(walk.top);
     const F32 keep = exp2(walk.top - top);
     const F32 total = group_sum(select(lane_id() == 0, walk.total * keep, 0.f));
-    for (int c : unroll(share_.chunks)) parts_->store(simd_id() * dim_ + share_.first(c), walk.values[c] * keep);
+    for (int c : unroll(share_.chunks)) parts_->store(simd_id() * share_.dim + share_.first(c), walk.values[c] * keep);
     barrier();
-    for_(thread_id(), U32(dim_), threads(), [&](U32 d) {
+    for_(thread_id(), U32(share_.dim), threads(), [&](U32 d) {
       Var<f32> value(parts_->load(d));
-      for (int s = 1; s < simd_count(); ++s) value += parts_->load(d + s * dim_);
+      for (int s = 1; s < simd_count(); ++s) value += parts_->load(d + s * share_.dim);
       emit(top, total, d, as_value(value));
     });
     barrier();
   }
 
  private:
-  int dim_;
   LaneShare share_;
   std::optional<Shared<f32>> parts_;
 };

@@ -16,7 +16,7 @@ struct Qmv {
   In<T> scales{"scales", {"n", "groups"}, Fill::uniform(0.01, 0.1)}, biases{"biases", {"n", "groups"}};
   In<T> x{"x", {"m", "k"}};
   Out<T> out{"out", {"m", "n"}};
-  // Of x, where a first launch prepares it: elements by place in a word, then by word; and the sum over each word.
+  // Of x, where a first launch prepares it: elements by their place in a word; and the sum over each word.
   Temp<f32> by_place{"x_by_place", {"m", "k"}}, sums{"x_sums", {"m", "words"}};
   Size n{"n"}, words{"words"};
   Tunable threads{"threads", 64, {32, 64, 128, 256}};
@@ -36,7 +36,7 @@ struct Qmv {
       threads = kLanes;
       rows = 1;
       block = 32;
-      span = 1;
+      span = 2;
     }
   }
   Stages<Qmv> stages() const {
@@ -60,11 +60,16 @@ struct Qmv {
   int shift(int j) const { return j * bits % 16; }
   float weight(int j) const { return 1.f / static_cast<float>(1 << shift(j)); }
 
+  /// Where the prepared x has place j of `word`: steps of the product one after another, place by place in each.
+  U32 prepared_at(const U32& word, int j) const {
+    const U32 own = word % (kLanes * span), first = word - own;
+    return first * codes() + min(words - first, U32(kLanes * span)) * j + own;
+  }
   void prepare() const {
     const U32 word = group_id() * kLanes + lane_id(), m = group_id(1);
     if_(word < words, [&] {
       const Vec<f32> v = x.row(m).load(word * codes(), codes());
-      for (int j : unroll(codes())) by_place.row(m).store(word + words * j, v[j] * weight(j));
+      for (int j : unroll(codes())) by_place.row(m).store(prepared_at(word, j), v[j] * weight(j));
       sums.row(m).store(word, sum(v));
     });
   }
@@ -76,7 +81,7 @@ struct Qmv {
   };
   Slice slice(const U32& m, const U32& word) const {
     if (prepared)
-      return {each(codes(), [&](int j) { return by_place.row(m).load(word + words * j, span); }),
+      return {each(codes(), [&](int j) { return by_place.row(m).load(prepared_at(word, j), span); }),
               sum(sums.row(m).load(word, span))};
     const auto v = each(span, [&](int i) { return x.row(m).load((word + i) * codes(), codes()); });
     Var<f32> total(sum(v[0]));
