@@ -171,6 +171,32 @@ TEST(Memory, VectorsPerThreadInMemoryOrder) {
                  n);
 }
 
+TEST(Memory, ScatteredVectorsOfALane) {
+  for (const std::uint64_t n : {0, 7, 63, 192})
+    same_on_both(R"(
+  %i16: u32 = mul %i, %c8
+  %at: u32 = add %i16, %i16
+  %sq: u32 = mul %t, %t
+  %lim: u32 = const 4000
+  %r0: u32 = min %sq, %lim
+  %v0: f32x8 = load %x[%at]
+  %v1: f32x4 = load %x[%r0]
+  store %y[%at], %v0
+  %in: bool = lt %i, %nn
+  if %in {
+    %v2: f32x8 = load %x[%at]
+    %v3: f32x4 = load %x[%r0]
+    %e: u32x4 = cast %v3
+    %w: f32x8 = add %v2, %v2
+    store %y[%at], %w
+    %at8: u32 = add %at, %c8
+    store %u[%at8], %e
+  }
+  %k: u32x4 = bitcast %v1
+  store %u[%at], %k)",
+                 n);
+}
+
 TEST(Memory, StoresPastTheCachesAtEveryAlignment) {
   for (const std::uint64_t n : {0, 1, 5, 16}) {
     Launch l = launch_of(R"(

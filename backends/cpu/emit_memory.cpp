@@ -249,18 +249,22 @@ Ref Emitter::gather(MemoryId m, ValueId index, int lanes) {
   };
   Ref pointers = lane_pointers(m, index);
   if (bytes == 4) return w_.bitcast(fetch(lanes == 1 ? el : El::I32, pointers, size_of(dt)), el, kLanes * lanes);
-  if (bytes >= 8) {
+  if (bytes == 8) return w_.bitcast(fetch(El::I64, pointers, size_of(dt)), el, kLanes * lanes);
+  if (bytes >= 16 && !mask_) {
+    // Lanes' vectors stand end to end in a register: one load a lane beats a gather and the shuffles after it.
     std::vector<Ref> parts;
-    for (int b = 0; b < bytes; b += 8) {
-      const Ref p = b ? w_.element(pointers, El::I8, Writer::integer(El::I64, b)) : pointers;
-      parts.push_back(fetch(El::I64, p, size_of(dt)));
+    for (int l = 0; l < kLanes; ++l)
+      parts.push_back(w_.load(el, lanes, lane_pointer(m, index, pointers, l), size_of(dt), meta));
+    while (parts.size() > 1) {
+      std::vector<Ref> joined;
+      for (std::size_t p = 0; p < parts.size(); p += 2) joined.push_back(w_.join(parts[p], parts[p + 1]));
+      parts = std::move(joined);
     }
-    const Ref all = interleave(parts);
-    return w_.bitcast(all, el, kLanes * lanes);
+    return parts[0];
   }
   // One or two bytes: the aligned word around them, then a shift. Two bytes may straddle words only where a pair of
   // bytes is loaded from an odd place.
-  if (lanes == 1) {
+  if (bytes < 4 && lanes == 1) {
     const Ref where = w_.cast("ptrtoint", pointers, El::I64);
     const Ref word = w_.cast("inttoptr", w_.bin("and", where, Writer::integer(El::I64, -4, kLanes)), El::Ptr);
     const Ref shift =
@@ -277,6 +281,14 @@ Ref Emitter::gather(MemoryId m, ValueId index, int lanes) {
     w_.store(w_.load(el, lanes, p, 1, meta), w_.element(to, el, at), 1);
   });
   return w_.get(to, el, kLanes * lanes);
+}
+
+/// Address of one lane's first element.
+Ref Emitter::lane_pointer(MemoryId m, ValueId index, const Ref& pointers, int lane) {
+  const Shape& s = shapes_.of(index);
+  if (s.pattern <= kUniform) return w_.extract(pointers, lane);
+  const Ref offset = Writer::integer(El::I64, shapes_.offsets(s.pattern)[static_cast<std::size_t>(lane)]);
+  return pointer_at(m, w_.bin("add", base_index(index), offset));
 }
 
 /// Element `index + e` of every thread's own array.
@@ -323,14 +335,20 @@ void Emitter::scatter(MemoryId m, ValueId index, const Ref& v, int lanes) {
                                piece == El::F32 ? "f" : "i", 8 * bytes_of(piece), kLanes, type_name(whole), whole.name,
                                type_name(pointers), pointers.name, size_of(dt), type_name(mask), mask.name));
   }
+  if (!own && !mask_ && bytes >= 16) {
+    for (int l = 0; l < kLanes; ++l)
+      w_.store(w_.slice(v, l * lanes, lanes), lane_pointer(m, index, pointers, l), size_of(dt));
+    return;
+  }
   const Ref to = w_.stack(El::Ptr, kLanes), from = w_.stack(el, kLanes * lanes);
   w_.set(to, pointers);
   w_.set(from, v);
   each_lane([&](const Ref& lane) {
     const Ref p = w_.load(El::Ptr, 1, w_.element(to, El::Ptr, lane), 8);
     const Ref at = w_.bin("mul", lane, Writer::integer(El::I64, lanes));
+    if (!own) return w_.store(w_.load(el, lanes, w_.element(from, el, at), 1), p, 1);
     for (int e = 0; e < lanes; ++e) {
-      const Ref place = Writer::integer(El::I64, own ? std::int64_t{e} * kLanes : e);
+      const Ref place = Writer::integer(El::I64, std::int64_t{e} * kLanes);
       const Ref one = w_.load(el, 1, w_.element(from, el, w_.bin("add", at, Writer::integer(El::I64, e))), 1);
       w_.store(one, w_.element(p, el, place), 1);
     }

@@ -1,6 +1,8 @@
 // Pure ops: the same code serves scalars and vectors of any length.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include "backends/cpu/emitter.h"
@@ -286,6 +288,31 @@ Ref Emitter::from_f32(const Ref& a, DType to) {
   return w_.cast("trunc", w_.bin("lshr", kept, i(16)), El::I16);
 }
 
+/// Truncates; what is out of range becomes the nearest bound, NaN 0. (LLVM 19 takes llvm.fptosi.sat apart lane by
+/// lane.)
+Ref Emitter::saturate(const Ref& x, DType to) {
+  const bool sgn = is_signed(to);
+  const int width = bits_of(to);
+  const auto real = [&](double v) { return Writer::f32(static_cast<float>(v), x.n); };
+  const double low = sgn ? -std::ldexp(1.0, width - 1) : 0.0, high = std::ldexp(1.0, sgn ? width - 1 : width);
+  if (width < 32) {
+    const Ref up = w_.select(w_.cmp("fcmp olt", x, real(low)), real(low), x);
+    const Ref down = w_.select(w_.cmp("fcmp ogt", up, real(high - 1)), real(high - 1), up);
+    const Ref number = w_.select(w_.cmp("fcmp uno", x, x), real(0), down);
+    return w_.cast("trunc", w_.cast("fptosi", number, El::I32), el_of(to));
+  }
+  const El el = el_of(to);
+  const Ref most = Writer::integer(el, sgn ? (width == 32 ? INT32_MAX : INT64_MAX) : -1, x.n),
+            nil = Writer::zero(el, x.n);
+  const Ref raw = w_.cast(sgn ? "fptosi" : "fptoui", x, el);
+  const Ref least = Writer::integer(el, width == 32 ? INT32_MIN : INT64_MIN, x.n);
+  // The raw result is poison out of range, and never selected there.
+  const Ref above = sgn ? w_.select(w_.cmp("fcmp olt", x, real(low)), least, raw)
+                        : w_.select(w_.cmp("fcmp ogt", x, real(0)), raw, nil);
+  const Ref r = w_.select(w_.cmp("fcmp oge", x, real(high)), most, above);
+  return sgn ? w_.select(w_.cmp("fcmp uno", x, x), nil, r) : r;
+}
+
 Ref Emitter::convert(const Ref& a, DType from, DType to) {
   if (from == to) return a;
   const El el = el_of(to);
@@ -293,9 +320,7 @@ Ref Emitter::convert(const Ref& a, DType from, DType to) {
     const Ref x = to_f32(a, from);
     if (is_float(to)) return from_f32(x, to);
     if (to == DType::Bool) return w_.cmp("fcmp une", x, Writer::zero(El::F32, a.n));
-    const std::string v = a.n == 1 ? "" : fmt::format("v{}", a.n);
-    return w_.call_as(fmt::format("llvm.fpto{}i.sat.{}{}.{}f32", is_signed(to) ? "s" : "u", v, name_of(el), v), el, a.n,
-                      {x});
+    return saturate(x, to);
   }
   if (is_float(to)) {
     if (from == DType::Bool) return from_f32(w_.select(a, Writer::f32(1, a.n), Writer::zero(El::F32, a.n)), to);

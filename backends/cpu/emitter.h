@@ -63,6 +63,7 @@ class Emitter {
   Ref int_op(Op op, DType t, const std::vector<Ref>& args);
   Ref integer_division(bool rem, DType t, const Ref& a, const Ref& b);
   Ref convert(const Ref& a, DType from, DType to);
+  Ref saturate(const Ref& x, DType to);
   Ref to_f32(const Ref& a, DType from);
   Ref from_f32(const Ref& a, DType to);
   Ref combine(Combine c, DType t, const Ref& a, const Ref& b);
@@ -79,6 +80,7 @@ class Emitter {
   Ref gather(MemoryId m, ValueId index, int lanes);
   void scatter(MemoryId m, ValueId index, const Ref& v, int lanes);
   Ref lane_pointers(MemoryId m, ValueId index);
+  Ref lane_pointer(MemoryId m, ValueId index, const Ref& pointers, int lane);
   Ref address_here(MemoryId m);
   Ref thread_element(MemoryId m, ValueId index, int e);
   Ref interleave(std::vector<Ref> parts);        // a0 b0 a1 b1 ...
