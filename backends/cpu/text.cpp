@@ -99,81 +99,96 @@ Ref Writer::integers(El el, const std::vector<std::int64_t>& values) {
   return {text + ">", el, static_cast<int>(values.size())};
 }
 
-Ref Writer::emit(El el, int n, std::string_view text) {
+void Writer::start() {
   MT_ASSERT(open_, "an instruction after the end of a block");
-  Ref r{fmt::format("%v{}", next_++), el, n};
-  body_ += fmt::format("  {} = {}\n", r.name, text);
-  return r;
+  body_ += "  ";
 }
+void Writer::add(TypeOf t) {
+  if (t.n == 1) {
+    body_ += name_of(t.el);
+    return;
+  }
+  body_ += '<';
+  body_ += std::to_string(t.n);
+  body_ += " x ";
+  body_ += name_of(t.el);
+  body_ += '>';
+}
+Ref Writer::emit(El el, int n, std::string_view text) { return made(el, n, text); }
 void Writer::line(std::string_view text) {
-  MT_ASSERT(open_, "an instruction after the end of a block");
-  body_ += fmt::format("  {}\n", text);
+  start();
+  body_ += text;
+  body_ += '\n';
 }
 
 Ref Writer::bin(std::string_view op, const Ref& a, const Ref& b) {
   MT_ASSERT(a.el == b.el && a.n == b.n, "operands of different types");
-  return emit(a.el, a.n, fmt::format("{} {} {}, {}", op, type_name(a), a.name, b.name));
+  return made(a.el, a.n, op, " ", a, ", ", std::string_view(b.name));
 }
 Ref Writer::cmp(std::string_view op, const Ref& a, const Ref& b) {
   MT_ASSERT(a.el == b.el && a.n == b.n, "operands of different types");
-  return emit(El::I1, a.n, fmt::format("{} {} {}, {}", op, type_name(a), a.name, b.name));
+  return made(El::I1, a.n, op, " ", a, ", ", std::string_view(b.name));
 }
 Ref Writer::neg(const Ref& a) {
-  if (a.el == El::F32 || a.el == El::F64) return emit(a.el, a.n, fmt::format("fneg {} {}", type_name(a), a.name));
+  if (a.el == El::F32 || a.el == El::F64) return made(a.el, a.n, "fneg ", a);
   return bin("sub", zero(a.el, a.n), a);
 }
 Ref Writer::cast(std::string_view op, const Ref& a, El to) {
   if (a.el == to) return a;
-  return emit(to, a.n, fmt::format("{} {} {} to {}", op, type_name(a), a.name, type_name(to, a.n)));
+  return made(to, a.n, op, " ", a, " to ", TypeOf{to, a.n});
 }
 Ref Writer::bitcast(const Ref& a, El to, int n) {
   if (a.el == to && a.n == n) return a;
-  return emit(to, n, fmt::format("bitcast {} {} to {}", type_name(a), a.name, type_name(to, n)));
+  return made(to, n, "bitcast ", a, " to ", TypeOf{to, n});
 }
 Ref Writer::select(const Ref& c, const Ref& a, const Ref& b) {
   MT_ASSERT(a.el == b.el && a.n == b.n && (c.n == a.n || c.n == 1), "select of different types");
-  return emit(
-      a.el, a.n,
-      fmt::format("select {} {}, {} {}, {} {}", type_name(c), c.name, type_name(a), a.name, type_name(b), b.name));
+  return made(a.el, a.n, "select ", c, ", ", a, ", ", b);
 }
 Ref Writer::call(std::string_view intrinsic, const std::vector<Ref>& args) {
-  return call_as(fmt::format("{}.{}", intrinsic, overload(args[0])), args[0].el, args[0].n, args);
+  return call_as(std::string(intrinsic) + "." + overload(args[0]), args[0].el, args[0].n, args);
 }
 Ref Writer::call_as(std::string_view function, El el, int n, const std::vector<Ref>& args) {
-  std::string list;
-  for (const Ref& a : args) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type_name(a), a.name);
-  return emit(el, n, fmt::format("call {} @{}({})", type_name(el, n), function, list));
+  Ref r{"%v" + std::to_string(next_++), el, n};
+  start();
+  add(r.name);
+  add(" = call ");
+  add(TypeOf{el, n});
+  add(" @");
+  add(function);
+  add("(");
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    if (k) add(", ");
+    add(args[k]);
+  }
+  add(")\n");
+  return r;
 }
 Ref Writer::shuffle(const Ref& a, const Ref& b, const std::vector<int>& mask) {
+  const int n = static_cast<int>(mask.size());
+  MT_ASSERT(n > 1 && a.n > 1, "shuffle of a scalar");
   std::string list;
-  list.reserve(mask.size() * 8);
+  list.reserve(mask.size() * 9);
   for (const int m : mask) {
     list += list.empty() ? "i32 " : ", i32 ";
     list += std::to_string(m);
   }
-  const int n = static_cast<int>(mask.size());
-  MT_ASSERT(n > 1 && a.n > 1, "shuffle of a scalar");
-  return emit(
-      a.el, n,
-      fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type_name(a), a.name, type_name(b), b.name, n, list));
+  return made(a.el, n, "shufflevector ", a, ", ", b, ", ", TypeOf{El::I32, n}, " <", std::string_view(list), ">");
 }
 Ref Writer::splat(const Ref& s, int n) {
   if (s.n == n) return s;
   MT_ASSERT(s.n == 1, "splat of a vector");
-  if (s.name[0] != '%') return {s.name[0] == 'z' ? s.name : repeated(s.el, s.name, n), s.el, n};
-  const Ref one =
-      emit(s.el, n, fmt::format("insertelement {} poison, {} {}, i32 0", type_name(s.el, n), name_of(s.el), s.name));
-  return emit(s.el, n,
-              fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type_name(one), one.name,
-                          type_name(one), n));
+  if (s.name[0] != '%') return {repeated(s.el, s.name, n), s.el, n};
+  const Ref one = made(s.el, n, "insertelement ", TypeOf{s.el, n}, " poison, ", s, ", i32 0");
+  return made(s.el, n, "shufflevector ", one, ", ", TypeOf{s.el, n}, " poison, ", TypeOf{El::I32, n},
+              " zeroinitializer");
 }
 Ref Writer::extract(const Ref& v, int lane) {
   if (v.n == 1) return v;
-  return emit(v.el, 1, fmt::format("extractelement {} {}, i32 {}", type_name(v), v.name, lane));
+  return made(v.el, 1, "extractelement ", v, ", i32 ", lane);
 }
 Ref Writer::insert(const Ref& v, const Ref& s, int lane) {
-  return emit(v.el, v.n,
-              fmt::format("insertelement {} {}, {} {}, i32 {}", type_name(v), v.name, name_of(s.el), s.name, lane));
+  return made(v.el, v.n, "insertelement ", v, ", ", s, ", i32 ", lane);
 }
 Ref Writer::slice(const Ref& v, int from, int count) {
   if (from == 0 && count == v.n) return v;
@@ -190,15 +205,21 @@ Ref Writer::join(const Ref& a, const Ref& b) {
 }
 
 Ref Writer::element(const Ref& pointer, El el, const Ref& index) {
-  return emit(El::Ptr, std::max(pointer.n, index.n),
-              fmt::format("getelementptr {}, {} {}, {} {}", name_of(el), type_name(pointer), pointer.name,
-                          type_name(index), index.name));
+  return made(El::Ptr, std::max(pointer.n, index.n), "getelementptr ", name_of(el), ", ", pointer, ", ", index);
 }
 Ref Writer::load(El el, int n, const Ref& pointer, int align, std::string_view metadata) {
-  return emit(el, n, fmt::format("load {}, ptr {}, align {}{}", type_name(el, n), pointer.name, align, metadata));
+  return made(el, n, "load ", TypeOf{el, n}, ", ptr ", std::string_view(pointer.name), ", align ", align, metadata);
 }
 void Writer::store(const Ref& v, const Ref& pointer, int align, std::string_view metadata) {
-  line(fmt::format("store {} {}, ptr {}, align {}{}", type_name(v), v.name, pointer.name, align, metadata));
+  start();
+  add("store ");
+  add(v);
+  add(", ptr ");
+  add(pointer.name);
+  add(", align ");
+  add(align);
+  add(metadata);
+  add("\n");
 }
 Ref Writer::stack(El el, int n) {
   Ref r{fmt::format("%s{}", next_++), El::Ptr, 1};

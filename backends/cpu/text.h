@@ -86,6 +86,31 @@ class Writer {
   std::string others() const;
 
  private:
+  struct TypeOf {  // spelled as a type
+    El el;
+    int n;
+  };
+  void add(std::string_view text) { body_ += text; }
+  void add(int number) { body_ += std::to_string(number); }
+  void add(TypeOf t);
+  /// A typed operand.
+  void add(const Ref& r) {
+    add(TypeOf{r.el, r.n});
+    body_ += ' ';
+    body_ += r.name;
+  }
+  /// Appends an instruction piece by piece; texts are long enough for formatting to matter.
+  template <class... Piece>
+  Ref made(El el, int n, const Piece&... pieces) {
+    Ref r{"%v" + std::to_string(next_++), el, n};
+    start();
+    body_ += r.name;
+    body_ += " = ";
+    (add(pieces), ...);
+    body_ += '\n';
+    return r;
+  }
+  void start();
   std::string body_, slots_;
   std::vector<std::string> outside_, used_;
   int next_ = 0;
