@@ -52,11 +52,11 @@ Verb::Verb(std::string n, std::string w, std::string e)
 const std::vector<Verb*>& verbs() { return table(); }
 
 void KernelOptions::declare(CLI::App& app) {
-  app.add_option("FILTER", filter, "substring or glob of the kernel's name; all kernels where absent");
+  app.add_option("FILTER", filters, "substrings or globs of kernel names; all kernels where absent");
   app.add_option("--dtype", dtype, "only this dtype (f32, f16, bf16, ...)");
 }
 std::vector<const KernelEntry*> KernelOptions::select() const {
-  return select_kernels(kernels(), filter, dtype.empty() ? std::nullopt : std::optional(dtype_named(dtype)));
+  return select_kernels(kernels(), filters, dtype.empty() ? std::nullopt : std::optional(dtype_named(dtype)));
 }
 
 void ProblemOptions::declare(CLI::App& app) {

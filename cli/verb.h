@@ -32,7 +32,8 @@ const std::vector<Verb*>& verbs();
 
 /// Options that verbs share.
 struct KernelOptions {
-  std::string filter, dtype;
+  std::vector<std::string> filters;
+  std::string dtype;
   void declare(CLI::App& app);
   std::vector<const KernelEntry*> select() const;
 };

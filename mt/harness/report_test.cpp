@@ -92,6 +92,9 @@ TEST(Report, TheCatalogueJoinsDtypes) {
 TEST(Report, SelectionNamesTheNearest) {
   EXPECT_EQ(select_kernels(entries, "sca").size(), 2u);
   EXPECT_EQ(select_kernels(entries, "s*e", DType::F16).size(), 1u);
+  EXPECT_EQ(select_kernels(entries, std::vector<std::string>{"sca", "ale"}, {}).size(), 2u) << "each entry once";
+  EXPECT_EQ(select_kernels(entries, std::vector<std::string>{}, {}).size(), entries.size());
+  EXPECT_THROW(select_kernels(entries, std::vector<std::string>{"scale", "nothing"}, {}), UsageError);
   const auto message = [](std::string_view filter, std::optional<DType> dtype) {
     try {
       select_kernels(entries, filter, dtype);

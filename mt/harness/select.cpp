@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "mt/harness/names.h"
 
@@ -38,6 +39,15 @@ std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& a
   const std::vector<std::string> near = nearest(filter, names);
   throw UsageError(fmt::format("no kernel matches '{}'; {}", filter,
                                near.empty() ? "`tile list` shows all of them" : "nearest: " + listed(near, "or")));
+}
+
+std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& all,
+                                               const std::vector<std::string>& filters, std::optional<DType> dtype) {
+  if (filters.empty()) return select_kernels(all, "", dtype);
+  std::set<const KernelEntry*> found;  // entries lie in one array: by address is by order
+  for (const std::string& filter : filters)
+    for (const KernelEntry* e : select_kernels(all, filter, dtype)) found.insert(e);
+  return {found.begin(), found.end()};
 }
 
 DType dtype_named(std::string_view name) {

@@ -21,6 +21,9 @@ struct UsageError : Error {
 /// nearest names, where no name matches or no match has the dtype.
 std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& all, std::string_view filter,
                                                std::optional<DType> dtype = std::nullopt);
+/// What any of the filters selects, in the order of `all`; everything where there is no filter.
+std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& all,
+                                               const std::vector<std::string>& filters, std::optional<DType> dtype);
 
 /// The dtype of that name; UsageError with the valid ones.
 DType dtype_named(std::string_view name);
