@@ -47,7 +47,8 @@ void check_size(const std::string& name, DType dtype, std::int64_t value) {
 }
 
 void check_overrides(const Signature& signature, const Overrides& overrides) {
-  for (const auto& [name, value] : overrides) {
+  for (const auto& [key, value] : overrides) {
+    const std::string& name = key;
     const auto it = std::find_if(signature.tunables.begin(), signature.tunables.end(),
                                  [&](const TunableDecl& t) { return t.name == name; });
     if (it == signature.tunables.end()) {
