@@ -12,6 +12,7 @@ struct CpuInfo {
   int cores = 1;               // that this process may run on
   std::size_t last_cache = 0;  // bytes of the last level
   bool small_masks = false;    // AVX-512BW
+  bool avx512 = false;         // AVX-512 F and DQ
   std::map<std::string, std::string> details;
 };
 

@@ -82,7 +82,8 @@ class CpuProgram final : public Program {
 
  private:
   Version make(bool stream) const {
-    const Emitted e = emit(kernel_, {.small_masks = cpu_info().small_masks, .stream = stream});
+    const Emitted e =
+        emit(kernel_, {.small_masks = cpu_info().small_masks, .avx512 = cpu_info().avx512, .stream = stream});
     return {compile_text(e.text, kernel_.name, ObjectCache::standard()), e.scratch_bytes};
   }
   Kernel kernel_;

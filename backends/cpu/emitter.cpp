@@ -14,7 +14,9 @@ Emitter::Emitter(const Kernel& kernel, const EmitOptions& options)
       shapes_(kernel),
       uses_(count_uses(kernel)),
       group_value_(kernel.values.size(), 0),
-      made_in_(kernel.values.size(), -1) {}
+      made_in_(kernel.values.size(), -1) {
+  w_.avx512 = options.avx512;
+}
 
 const Val& Emitter::get(ValueId v) {
   for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s)

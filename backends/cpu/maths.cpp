@@ -16,9 +16,28 @@ Num scaled(const Num& p, const Num& k) {
   return p * power_of_two(half) * power_of_two(k - half);
 }
 
+/// p * 2^k for a whole number k, rounded once, by vscalefps: k may leave the range of exponents.
+Num scalef(const Num& p, const Num& k) {
+  const Ref none{"zeroinitializer", El::F32, 16};
+  return {p.w, p.w->call_16("llvm.x86.avx512.mask.scalef.ps.512", El::F32, {p.r, k.r},
+                            {none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)})};
+}
+bool has_scalef(const Num& x) { return x.w->avx512 && x.r.n % 16 == 0; }
+
+/// x = k ln 2 + r; e^x = 2^k (1 + r + r^2 P(r)).
+Num exp_scalef(const Num& input) {
+  const Num x = clamp(input, -105, 89.5);
+  const Num t = fma(x, kLog2E, x.like(12582912.0)), k = t - 12582912.0;
+  const Num r = fma(k, -kLn2Lo, fma(k, -kLn2Hi, x));
+  const Num p = poly(r, {1, 1, 0.4999999343211448, 0.16666520399002763, 0.0416683907865838, 0.008368745112610024,
+                         0.0013814540025967358});
+  return scalef(p, k);
+}
+
 /// x = k ln 2 + r; e^x = 2^(k-1) (2 + 2 r (1 + r P(r))): 2^128 is no f32. Below the normal range by way of 2^100, so
 /// that the result rounds once.
 Num exp_f32(const Num& input) {
+  if (has_scalef(input)) return exp_scalef(input);
   const Num x = select(input < -105.0, -105.0, input);
   const Num t = fma(x, kLog2E, x.like(12582912.0)), k = t - 12582912.0;
   const Num r = fma(k, -kLn2Lo, fma(k, -kLn2Hi, x));
@@ -39,6 +58,7 @@ Num exp2_f32(const Num& input) {
   const Num r = x - k.value;
   const Num p = poly(r, {0.6931471805532088, 0.24022650936279055, 0.05550410932535792, 0.009618053726149342,
                          0.0013333450394227787, 0.00015462613322369677, 1.5311220455288877e-05});
+  if (has_scalef(x)) return scalef(fma(r, p, r.like(1)), k.value);
   return scaled(fma(r, p, r.like(1)), k.bits);
 }
 

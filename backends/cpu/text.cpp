@@ -145,6 +145,22 @@ Ref Writer::select(const Ref& c, const Ref& a, const Ref& b) {
   MT_ASSERT(a.el == b.el && a.n == b.n && (c.n == a.n || c.n == 1), "select of different types");
   return made(a.el, a.n, "select ", c, ", ", a, ", ", b);
 }
+Ref Writer::call_16(std::string_view function, El el, const std::vector<Ref>& args, const std::vector<Ref>& constants) {
+  const int n = args[0].n;
+  std::vector<Ref> parts;
+  for (int from = 0; from < n; from += 16) {
+    std::vector<Ref> all;
+    for (const Ref& a : args) all.push_back(slice(a, from, 16));
+    all.insert(all.end(), constants.begin(), constants.end());
+    parts.push_back(call_as(function, el, 16, all));
+  }
+  while (parts.size() > 1) {
+    std::vector<Ref> joined;
+    for (std::size_t p = 0; p + 1 < parts.size(); p += 2) joined.push_back(join(parts[p], parts[p + 1]));
+    parts = std::move(joined);
+  }
+  return parts[0];
+}
 Ref Writer::call(std::string_view intrinsic, const std::vector<Ref>& args) {
   return call_as(std::string(intrinsic) + "." + overload(args[0]), args[0].el, args[0].n, args);
 }

@@ -32,6 +32,9 @@ inline std::string type_name(const Ref& r) { return type_name(r.el, r.n); }
 
 class Writer {
  public:
+  /// The target has AVX-512 F and DQ.
+  bool avx512 = false;
+
   // Constants; n > 1 repeats them.
   static Ref integer(El el, std::int64_t v, int n = 1);
   static Ref f32(float v, int n = 1);
@@ -56,6 +59,8 @@ class Writer {
   Ref splat(const Ref& scalar, int n);
   Ref extract(const Ref& v, int lane);
   Ref insert(const Ref& v, const Ref& scalar, int lane);
+  /// A function of 16 elements an operand, on each 16 of longer ones; constant operands follow as they are.
+  Ref call_16(std::string_view function, El el, const std::vector<Ref>& args, const std::vector<Ref>& constants);
   /// Elements [from, from + count) of v.
   Ref slice(const Ref& v, int from, int count);
   /// a and b end to end; they must be equally long.

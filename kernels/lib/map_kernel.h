@@ -19,7 +19,7 @@ inline Problems map_tests() {
   return over(Problem{}, "n", {1, 7, 31, 32, 33, 1023, 1024, 1025, 2047, 2049, 10007, 0}) +
          Problems{Problem{{"n", 1024}}.with_edges()};
 }
-inline Problems map_benches() { return {{{"n", 64 << 20}}}; }
+inline Problems map_benches() { return over(Problem{}, "n", {16 << 20, 64 << 20}); }
 /// `inputs` tensors of T in, `outputs` of them out.
 template <class T>
 Work map_work(const Problem& p, int inputs, int outputs = 1) {

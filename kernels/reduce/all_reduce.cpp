@@ -15,12 +15,14 @@ struct AllReduce {
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
   Tunable width{"width", 4, {1, 2, 4, 8}};                  // elements a thread takes at a time
   Tunable blocks{"blocks", 512, {16, 64, 256, 512, 1024}};  // threadgroups of the first stage
+  bool pieces = false;                                      // in one piece: for memory that streams
   Combine combine = Combine::Sum;
   oracle::Reduction meaning = oracle::Reduction::Sum;
   static constexpr int kMostBlocks = 1024;
 
   void plan(const Problem& p, TargetTraits traits) {
     threads = traits.gpu ? 256 : 32;
+    pieces = !traits.gpu;
     width = 16 / size_of(dtype_of<T>);
     blocks = static_cast<int>(
         std::clamp<std::int64_t>(p["n"] / (std::int64_t{16} * threads * width), 1, traits.gpu ? 1024 : 256));
@@ -34,13 +36,16 @@ struct AllReduce {
 
   float identity() const { return static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))); }
 
-  /// Threadgroup g walks the runs g, g + blocks, … of threads * width elements.
+  /// Threadgroup g takes the g-th share of the elements in one piece, or the runs g, g + blocks, … of threads * width.
   void body_partial() const {
-    const int run = threads * width;
+    const u64 run = static_cast<u64>(threads) * width, groups = static_cast<u64>(blocks);
     RowAccumulator part(combine, width, identity());
-    const U64 begin = U64(group_id()) * static_cast<u64>(run) + thread_id() * static_cast<u32>(width);
+    const U64 group = group_id();
     const U64 whole = as_value(n) - as_value(n) % static_cast<u64>(width);
-    for_(begin, whole, static_cast<u64>(run) * blocks, [&](U64 i) { part.add(x.load(i, width)); });
+    const U64 share = (whole + (run * groups - 1)) / (run * groups) * run;
+    const U64 first = group * (pieces ? share : U64(run)) + thread_id() * static_cast<u32>(width);
+    const U64 end = pieces ? min(group * share + share, whole) : whole;
+    for_(first, end, pieces ? run : run * groups, [&](U64 i) { part.add(x.load(i, width)); });
     if (width > 1)
       if_((group_id() == 0) & (thread_id() == 0), [&] { for_(whole, n, 1, [&](U64 i) { part.add(x.load(i, 1)); }); });
     const F32 result = group_reduce(combine, part.total());
@@ -64,7 +69,11 @@ struct AllReduce {
     // Factors near 1 round in one direction; a million of them drift out of any bound that expects errors to cancel.
     return combine == Combine::Prod ? all : all + over(Problem{}, "n", {1 << 20});
   }
-  Problems benches() const { return {{{"n", 64 << 20}}}; }
+  Problems benches() const {
+    return over(Problem{}, "n",
+                combine == Combine::Prod ? std::initializer_list<std::int64_t>{1 << 16}
+                                         : std::initializer_list<std::int64_t>{16 << 20, 64 << 20});
+  }
   Work work(const Problem& p) const {
     const double elements = static_cast<double>(p["n"]), size = size_of(dtype_of<T>);
     return {.read = elements * size, .written = size, .flops = elements};

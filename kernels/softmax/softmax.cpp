@@ -18,6 +18,7 @@ struct Softmax {
 
   void plan(const Problem& p, TargetTraits traits) {
     threads = row_threads(p["n"], traits);
+    width = traits.gpu ? 4 : 2;  // on a CPU more would not stay in registers
     cached = p["n"] <= kCached;
   }
   Launch launch(const Problem& p) const {
