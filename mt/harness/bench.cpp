@@ -8,6 +8,7 @@
 
 #include "mt/base/hash.h"
 #include "mt/harness/interrupt.h"
+#include "mt/harness/memory.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
 
@@ -100,6 +101,7 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   if (call.empty()) throw Error(contextual(entry.id(), problem, "no output has elements; nothing can be measured"));
   r.work = call.instance().work(problem);
   for (const TensorSlot& s : call.tensors()) r.tensor_bytes += s.bytes;
+  check_memory(call.tensors());
   const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
 
   std::vector<TensorSet> sets;

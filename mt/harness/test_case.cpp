@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "mt/harness/memory.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
 
@@ -24,6 +25,7 @@ std::string compare_bits(const std::vector<HostTensor>& first, const std::vector
 
 void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const CaseOptions& options, CaseResult& r) {
   const Call call = runner.prepare(entry, problem, options.overrides);
+  check_memory(call.tensors());
   Device& device = runner.device();
   const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
   TensorSet set(device, call);
