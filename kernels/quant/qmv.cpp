@@ -20,9 +20,9 @@ struct Qmv {
   Temp<f32> by_place{"x_by_place", {"m", "k"}}, sums{"x_sums", {"m", "words"}};
   Size n{"n"}, words{"words"};
   Tunable threads{"threads", 64, {32, 64, 128, 256}};
-  Tunable rows{"rows", 4, {1, 2, 4, 8}};  // of the matrix that a simdgroup takes at a time
-  Tunable block{"block", 8};              // rows of a threadgroup
-  Tunable span{"span", 2, {1, 2, 4}};     // words of a lane
+  Tunable rows{"rows", 4, {1, 2, 4, 8}};                    // of the matrix that a simdgroup takes at a time
+  Tunable block{"block", 8, {4, 8, 16, 32, 64, 128, 256}};  // rows of a threadgroup
+  Tunable span{"span", 2, {1, 2, 4}};                       // words of a lane
   int bits = 4;
   int group_words = 0;
   bool prepared = false;

@@ -14,6 +14,7 @@
 namespace mt {
 namespace {
 
+constexpr int kMaxCount = 65536;  // of a tunable without choices, which counts something
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 46;
 
 /// Sizes that every problem must have: the dimensions of tensors, and integer scalars without a default.
@@ -59,6 +60,8 @@ void check_overrides(const Signature& signature, const Overrides& overrides) {
     }
     if (!it->choices.empty() && std::find(it->choices.begin(), it->choices.end(), value) == it->choices.end())
       throw Error(fmt::format("tunable {} can't be {}; it is one of {}", name, value, fmt::join(it->choices, ", ")));
+    if (it->choices.empty() && (value < 1 || value > kMaxCount))
+      throw Error(fmt::format("tunable {} can't be {}; it is 1 to {}", name, value, kMaxCount));
   }
 }
 

@@ -14,6 +14,7 @@ struct Sample {
   Size n{"n"};
   Scalar<f32> eps{"eps", 1e-5};
   Tunable threads{"threads", 64, {32, 64, 128}};
+  Tunable count{"count", 1};
 
   Launch launch(const Problem& p) const {
     require(p["n"] != 13, "n must not be 13");
@@ -95,8 +96,12 @@ TEST_F(RunnerTest, ProblemsThatBreakTheContractAreRefusedWithASentence) {
 TEST_F(RunnerTest, TunablesTakeOnlyTheirChoices) {
   EXPECT_EQ(refusal({{"rows", 2}, {"n", 8}}, {{"threads", 128}}), "accepted");
   EXPECT_NE(refusal({{"rows", 2}, {"n", 8}}, {{"threads", 96}}).find("one of 32, 64, 128"), std::string::npos);
-  EXPECT_NE(refusal({{"rows", 2}, {"n", 8}}, {{"width", 4}}).find("no tunable 'width'; the kernel has threads"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal({{"rows", 2}, {"n", 8}}, {{"width", 4}}).find("no tunable 'width'; the kernel has threads and count"),
+      std::string::npos);
+  EXPECT_EQ(refusal({{"rows", 2}, {"n", 8}}, {{"count", 3}}), "accepted");
+  for (const int value : {0, -4, 1 << 30})
+    EXPECT_NE(refusal({{"rows", 2}, {"n", 8}}, {{"count", value}}).find("it is 1 to 65536"), std::string::npos);
 }
 
 TEST_F(RunnerTest, GeometryIsHeldAgainstTheDeviceAndTheCompiledProgram) {
