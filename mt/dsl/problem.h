@@ -66,7 +66,7 @@ struct Grid {
 /// Geometry of one launch, computed from the problem.
 struct Launch {
   Grid groups;
-  int threads = 256;                   // of a threadgroup: 32..1024, a multiple of 32
+  int threads = 256;  // of a threadgroup: 32..1024, a multiple of 32
 };
 
 /// What the problem asks of the machine, for the roofline.
