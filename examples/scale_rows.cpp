@@ -32,17 +32,17 @@ struct ScaleRows {
   ExpectedOutputs oracle(const Inputs& in) const {
     const HostTensor& values = in["x"];
     const std::int64_t columns = in.size("n");
-    Expected out{.value = {}, .bound = {}};
+    Expected scaled{.value = {}, .bound = {}};
     for (std::int64_t r = 0; r < in.size("rows"); ++r) {
       double top = 0;
       for (std::int64_t i = 0; i < columns; ++i) top = std::max(top, std::fabs(values.at(r * columns + i)));
       for (std::int64_t i = 0; i < columns; ++i) {
         const double right = top == 0 ? 0 : values.at(r * columns + i) / top;
-        out.value.push_back(right);
-        out.bound.push_back(std::fabs(right) * 2 * 0x1p-23);  // a reciprocal and a product, each within an ulp
+        scaled.value.push_back(right);
+        scaled.bound.push_back(std::fabs(right) * 2 * 0x1p-23);  // a reciprocal and a product, each within an ulp
       }
     }
-    return {{"out", out}};
+    return {{"out", scaled}};
   }
 
   Problems tests() const { return over({{"rows", 3}}, "n", {1, 31, 33, 128, 1000}); }
