@@ -55,6 +55,18 @@ TEST(ObjectCache, FindsWhatItStored) {
   EXPECT_FALSE(cache.find(hash_hex("two")));
 }
 
+TEST(ObjectCache, WhatIsNoFileCountsAsAbsent) {
+  const Folder f;
+  ObjectCache cache(f.path);
+  const std::string pipe = hash_hex("pipe"), folder = hash_hex("folder");
+  ASSERT_EQ(mkfifo((f.path + "/" + pipe + ".o").c_str(), 0600), 0);
+  fs::create_directory(f.path + "/" + folder + ".o");
+  EXPECT_FALSE(cache.find(pipe)) << "and does not wait for a writer";
+  EXPECT_FALSE(cache.find(folder));
+  EXPECT_TRUE(cache.store(pipe, "object"));
+  EXPECT_EQ(cache.find(pipe), "object");
+}
+
 TEST(ObjectCache, DamagedAndForeignFilesCountAsAbsent) {
   const Folder f;
   ObjectCache cache(f.path);

@@ -62,7 +62,7 @@ ObjectCache& ObjectCache::standard() {
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
-  const int file = open(path(key).c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path(key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
   struct stat s {};
   std::string all;
