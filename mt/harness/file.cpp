@@ -56,6 +56,18 @@ void rename_or_fail(const std::string& from, const std::string& to) {
   fail(to, error);
 }
 
+/// What a chain of symbolic links leads to, there or not: links stay, and that is replaced.
+fs::path behind_links(const std::string& path) {
+  fs::path real = path;
+  std::error_code ec;
+  for (int links = 0; fs::is_symlink(real, ec); ++links) {
+    if (links == 40) fail(path, ELOOP);
+    real = real.parent_path() / fs::read_symlink(real, ec);
+    if (ec) fail(path, ec.value());
+  }
+  return real;
+}
+
 }  // namespace
 
 void write_file(const std::string& path, std::string_view text) {
@@ -72,9 +84,7 @@ void write_file(const std::string& path, std::string_view text) {
     if (error) fail(path, error);
     return;
   }
-  // A symbolic link stays one: what it points to is replaced.
-  std::error_code ec;
-  const fs::path real = fs::is_symlink(path, ec) ? fs::weakly_canonical(path, ec) : fs::path(path);
+  const fs::path real = behind_links(path);
   const std::string temporary = temporary_beside(real.string());
   write_temporary(temporary, path, text);
   rename_or_fail(temporary, real.string());

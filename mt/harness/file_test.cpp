@@ -34,6 +34,28 @@ TEST_F(FileTest, WritesReplaceWholeFiles) {
   EXPECT_EQ(entries(), 1u);
 }
 
+TEST_F(FileTest, LinksStayAndLeadToTheFile) {
+  fs::create_directory(folder_ / "deep");
+  fs::create_symlink("deep/b.txt", folder_ / "b");
+  fs::create_symlink(folder_ / "b", folder_ / "a");
+  for (const char* const text : {"made", "replaced"}) {
+    write_file(folder_ / "a", text);
+    EXPECT_TRUE(fs::is_symlink(folder_ / "a"));
+    EXPECT_TRUE(fs::is_symlink(folder_ / "b"));
+    EXPECT_FALSE(fs::is_symlink(folder_ / "deep" / "b.txt"));
+    EXPECT_EQ(read_file(folder_ / "deep" / "b.txt"), text);
+  }
+  fs::create_symlink("loop", folder_ / "loop");
+  try {
+    write_file(folder_ / "loop", "x");
+    FAIL() << "written";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find((folder_ / "loop").string() + ": Too many levels"), std::string::npos)
+        << e.what();
+  }
+  EXPECT_EQ(entries(), 5u);
+}
+
 TEST_F(FileTest, WhatCantBeWrittenIsASentenceAndLeavesNothing) {
   const auto message = [](const std::string& path) {
     try {

@@ -14,6 +14,9 @@ void catch_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = SIG_IGN;  // a file above the size limit is an error of the write
+  action.sa_flags = 0;
+  sigaction(SIGXFSZ, &action, nullptr);
 }
 void interrupt() { flag = 1; }
 bool interrupted() { return flag != 0; }
