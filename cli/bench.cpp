@@ -28,7 +28,7 @@ void BenchCommand::declare(CLI::App& app) {
   app.add_option("--device", device, "where kernels run; the best present where absent");
   app.add_flag("--quick", quick, "the first problem of each kernel in its first dtype, and fewer samples");
   app.add_option("--peer", peer, "compare with another library");
-  app.add_option("--seconds", seconds, "time for the samples of one problem")->check(CLI::PositiveNumber);
+  app.add_option("--seconds", seconds, "time for the samples of one problem")->check(positive());
 }
 
 namespace {
@@ -105,7 +105,8 @@ class Bench : public Verb {
  public:
   Bench()
       : Verb("bench", "verify kernels in full, then measure them beside the ceilings of this machine",
-             "  tile bench\n  tile bench --quick\n  tile bench softmax rms_norm --dtype bf16 --size n=8192 --set threads=128\n"
+             "  tile bench\n  tile bench --quick\n  tile bench softmax rms_norm --dtype bf16 --size n=8192 --set "
+             "threads=128\n"
              "  tile bench 'mt_*norm' --json norms.json\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);

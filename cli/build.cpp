@@ -27,6 +27,7 @@ class Build : public Verb {
     app.add_flag("--check", check_, "also compile the texts where their compiler is here");
   }
   int run() override {
+    if (out_.empty()) throw UsageError("--out: name a folder");
     const auto entries = kernel_.select();
     std::vector<const Backend*> targets;
     for (const std::string& t : targets_) {

@@ -15,7 +15,7 @@ class Check : public Verb {
     command_.declare(app);
     app.add_flag("--nan", nan_, "an operation that makes a NaN of operands that are none is an error too");
     app.add_option("--max-steps", max_steps_, "steps of one threadgroup before it counts as endless")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
   }
   int run() override {
     OpenDevice opened = open_device("interp");

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <system_error>
 
 #include "cli/verb.h"
 #include "mt/harness/interrupt.h"
@@ -74,6 +75,8 @@ int main(int argc, char** argv) {
     return complain("interrupted", mt::kInterrupted);
   } catch (const std::bad_alloc&) {
     return complain("not enough memory", mt::kFailed);
+  } catch (const std::system_error& e) {  // of printing
+    return complain(fmt::format("can't write the standard output: {}", e.code().message()), mt::kFailed);
   } catch (const std::exception& e) {
     return complain(fmt::format("internal error: {}", e.what()), mt::kFailed);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "mt/harness/contract.h"
 #include "mt/harness/names.h"
@@ -42,7 +43,19 @@ void insert_all(std::vector<std::string>& into, const std::vector<std::string>& 
                                known.empty() ? "there is none" : "known: " + listed(known)));
 }
 
+[[noreturn]] void twice(const char* option, const std::string& name) {
+  throw UsageError(fmt::format("{} {} is given twice; give it one value", option, name));
+}
+
 }  // namespace
+
+CLI::Validator positive() {
+  return {[](std::string& text) {
+            const auto n = number<double>(text);
+            return n && std::isfinite(*n) && *n > 0 ? "" : text + " is no number above 0";
+          },
+          ""};
+}
 
 Verb::Verb(std::string n, std::string w, std::string e)
     : name(std::move(n)), what(std::move(w)), examples(std::move(e)) {
@@ -78,10 +91,12 @@ Problem ProblemOptions::problem(const std::vector<const KernelEntry*>& entries) 
     if (std::find(size_keys.begin(), size_keys.end(), name) != size_keys.end()) {
       const auto n = number<std::int64_t>(value);
       if (!n) throw UsageError(fmt::format("--size {}: {} is no whole number", text, value));
+      if (p.has(name)) twice("--size", name);
       p = p.with(name, *n);
     } else if (std::find(real_keys.begin(), real_keys.end(), name) != real_keys.end()) {
       const auto n = number<double>(value);
       if (!n) throw UsageError(fmt::format("--size {}: {} is no number", text, value));
+      if (p.reals().count(name)) twice("--size", name);
       p = p.with_real(name, *n);
     } else {
       insert_all(size_keys, real_keys);
@@ -104,7 +119,7 @@ Overrides ProblemOptions::overrides(const std::vector<const KernelEntry*>& entri
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown("tunable", name, known);
     const auto n = number<int>(value);
     if (!n) throw UsageError(fmt::format("--set {}: {} is no whole number", text, value));
-    chosen[name] = *n;
+    if (!chosen.emplace(name, *n).second) twice("--set", name);
   }
   return chosen;
 }

@@ -30,6 +30,9 @@ class Verb {
 /// All verbs by name.
 const std::vector<Verb*>& verbs();
 
+/// Refuses an option that is no finite number above 0.
+CLI::Validator positive();
+
 /// Options that verbs share.
 struct KernelOptions {
   std::vector<std::string> filters;

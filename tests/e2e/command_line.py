@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -70,6 +71,11 @@ def wrong_use(kernel):
     expect_run(["inspect", kernel, "--size", "n=three"], 2, "no whole number")
     expect_run(["inspect", kernel, "--size", "n"], 2, "name=value")
     expect_run(["inspect", kernel, "--set", "bogus=3"], 2, "tunable 'bogus'")
+    expect_run(["inspect", kernel, "--size", "n=3", "--size", "n=4"], 2, "--size n is given twice")
+    expect_run(["inspect", kernel, "--size", "eps=1", "--size", "eps=2"], 2, "--size eps is given twice")
+    expect_run(["inspect", kernel, "--set", "threads=32", "--set", "threads=64"], 2, "--set threads is given twice")
+    for value in ("-1", "0", "nan", "inf", "1s"):
+        expect_run(["bench", kernel, "--seconds", value], 2, f"--seconds: {value} is no number above 0")
     expect_run(["bench", kernel, "--peer", "torch"], 2, "no peer 'torch'")
     expect_run(["build", kernel, "--target", "interp", "--out", "unused"], 1, "no text form")
     expect("a failed build makes no folder", not pathlib.Path("unused").exists())
@@ -119,6 +125,21 @@ def testing(kernel, folder):
     expect_run(["test", kernel, "--dtype", "f32", "--device", "interp", "--size", "rows=0"], 3, "UNCHECKED", "nothing was compared")
 
 
+def unwritable_outputs(kernel, folder):
+    if pathlib.Path("/dev/full").exists():
+        for verb in (["list"], ["list", "--json"], ["inspect", kernel], ["test", kernel, "--device", "interp", "-v"], ["device", "--no-measure"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TILE, *verb], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+            expect(f"{verb} into a full disk: code 1 and a sentence", done.returncode == 1 and "can't write the standard output: No space" in done.stderr,
+                   f"{done.returncode}: {done.stderr}")
+    def at_most_1k():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+    done = subprocess.run([TILE, "test", kernel, "--device", "interp", "--json", folder / "long.jsonl"], capture_output=True, text=True,
+                          timeout=120, preexec_fn=at_most_1k, check=False)
+    expect("a file above the size limit: code 1 and a sentence", done.returncode == 1 and "File too large" in done.stderr, f"{done.returncode}: {done.stderr}")
+    expect("nothing is left of it", entries(folder) == [], entries(folder))
+
+
 def inspecting(kernel):
     out, _ = expect_run(["inspect", kernel, "--target", "msl", "--dtype", "bf16"], 0, "kernel", kernel)
     again, _ = expect_run(["inspect", kernel, "--target", "metal", "--dtype", "bf16"], 0)
@@ -148,6 +169,7 @@ def building(kernel, folder):
     if full.exists():
         expect_run(["build", kernel, "--target", "cuda", "--out", "/dev/full"], 1, "can't")
     expect_run(["build", kernel, "--out", out], 2, "--target")
+    expect_run(["build", kernel, "--target", "cuda", "--out", ""], 2, "name a folder")
 
 
 def benching(kernel, folder):
@@ -203,6 +225,7 @@ def main():
         lambda _: bad_problems(arguments.kernel),
         lambda _: listing(arguments.kernel),
         lambda folder: testing(arguments.kernel, folder),
+        lambda folder: unwritable_outputs(arguments.kernel, folder),
         lambda _: inspecting(arguments.kernel),
         lambda folder: building(arguments.kernel, folder),
         lambda folder: benching(arguments.kernel, folder),
