@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "mt/ir/text.h"
 #include "mt/passes/pipeline.h"
@@ -19,6 +20,21 @@ std::pair<std::uint64_t, std::uint64_t> seeds() {
   const std::uint64_t first = std::strtoull(set, &colon, 10);
   return {first, *colon == ':' ? std::strtoull(colon + 1, nullptr, 10) : 1};
 }
+
+/// Leaves the user's cache of compiled kernels alone.
+class OwnCache : public testing::Environment {
+  void SetUp() override {
+    if (std::getenv("MT_CACHE_DIR")) return;
+    char name[] = "/tmp/mt_semantics_XXXXXX";
+    folder_ = mkdtemp(name);
+    setenv("MT_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+  std::string folder_;
+};
+[[maybe_unused]] const auto* const kOwnCache = testing::AddGlobalTestEnvironment(new OwnCache);
 
 TEST(CpuSemantics, RandomKernelsComputeWhatTheReferenceDoes) {
   const Backend& cpu = *find_backend("cpu");
