@@ -104,8 +104,7 @@ class SimdMerge {
       Var<f32> value(parts_->load(d));
       for (int s = 1; s < simd_count(); ++s) value += parts_->load(d + s * share_.dim);
       emit(top, total, d, as_value(value));
-    });
-    barrier();
+    });  // the next merge's group_max comes after everybody's reads
   }
 
  private:

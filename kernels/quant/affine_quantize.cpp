@@ -28,23 +28,29 @@ struct AffineQuantize {
 
   void body() const {
     const CodePack unit(bits);
-    const int width = std::min(unit.codes, 8);
+    const int width = std::min(unit.codes, 8), turns = packs / lanes;
     const U64 thread = global_id(), group = thread / lanes, lane = thread % lanes;
     const Bool live = group < n_groups;
-    const auto value = [&](const U64& pack, int at) { return w.load(pack * unit.codes + at, width); };
-    const auto each_pack = [&](auto&& body) {
+    const auto each_turn = [&](auto&& body) {
+      if (turns == 1)
+        body(U32(0));
+      else
+        for_(turns, body);
+    };
+    // A lane's pack of turn `i`, and its values: zeros past the last group, so that all lanes compute alike.
+    const auto pack_of = [&](const U32& i) { return group * packs + (U64(i) * lanes + lane); };
+    const auto values = [&](const U64& pack) {
+      auto v = vec_vars<f32>(unit.codes / width, width, 0.f);
       if_(live, [&] {
-        if (packs == lanes)
-          body(group * packs + lane);
-        else
-          for_(group * packs + lane, (group + 1) * packs, lanes, [&](U64 pack) { body(pack); });
+        for (std::size_t c = 0; c < v.size(); ++c)
+          v[c] = w.load(pack * unit.codes + static_cast<int>(c) * width, width);
       });
+      return each(unit.codes / width, [&](int c) { return as_value(v[c]); });
     };
 
     VecVar<f32> least(width, inf), most(width, -inf);
-    each_pack([&](const U64& pack) {
-      for (int at = 0; at < unit.codes; at += width) {
-        const Vec<f32> v = value(pack, at);
+    each_turn([&](U32 i) {
+      for (const Vec<f32>& v : values(pack_of(i))) {
         least = min(least, v);
         most = max(most, v);
       }
@@ -55,13 +61,17 @@ struct AffineQuantize {
       high = max(high, simd_shuffle_xor(high, d));
     }
     const F32 bias = low, span = (high - low) / float((1 << bits) - 1), scale = select(span < 1e-7f, 1.f, span);
-    each_pack([&](const U64& pack) {
+    each_turn([&](U32 i) {
+      const U64 pack = pack_of(i);
       std::vector<Vec<u32>> codes;
-      for (int at = 0; at < unit.codes; at += width) {
-        const Vec<f32> level = (value(pack, at) - bias) / scale + 0.5f;
-        codes.push_back(cast<u32>(min(max(cast<i32>(level), 0), (1 << bits) - 1)));
+      for (const Vec<f32>& v : values(pack)) {
+        const Vec<i32> level = cast<i32>((v - bias) / scale + 0.5f);
+        codes.push_back(cast<u32>(min(level, (1 << bits) - 1)));
       }
-      for (int i : unroll(unit.words)) out.store(pack * unit.words + i, pack_codes(codes, bits, i));
+      const auto words = each(unit.words, [&](int n) { return pack_codes(codes, bits, n); });
+      if_(live, [&] {
+        for (int n : unroll(unit.words)) out.store(pack * unit.words + n, words[n]);
+      });
     });
     if_(live & (lane == 0), [&] {
       scales.store(group, scale);
