@@ -7,7 +7,7 @@ BUILD := build/$(PRESET)
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/build.ninja
-	cmake --build $(BUILD) -j $(JOBS)
+	cmake --build $(BUILD) -j $(JOBS) --target product
 	ln -sfn $(BUILD)/tile tile
 
 $(BUILD)/build.ninja: CMakePresets.json $(wildcard build/packages.stamp)
@@ -23,6 +23,7 @@ bench:
 test:
 	tools/setup.sh
 	$(MAKE) build
+	cmake --build $(BUILD) -j $(JOBS)
 	status=0; \
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) --output-junit ctest.xml || status=1; \
 	./tile test --json $(BUILD)/test.jsonl || status=1; \
@@ -35,6 +36,7 @@ format:
 	tools/format.sh
 
 docs: build
+	cmake --build $(BUILD) -j $(JOBS)
 	PRESET=$(PRESET) tools/gen_docs.sh
 
 check-format:
