@@ -7,7 +7,7 @@ namespace {
 
 template <Storage T>
 struct LayerNorm {
-  In<T> x{"x", {"rows", "n"}, Fill::row_scaled()}, w{"w", {"n"}}, b{"b", {"n"}};
+  In<T> x{"x", {"rows", "n"}, Fill::row_scaled().with_flat_rows()}, w{"w", {"n"}}, b{"b", {"n"}};
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"};
   Scalar<f32> eps{"eps", 1e-5};

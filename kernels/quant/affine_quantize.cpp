@@ -7,7 +7,7 @@ namespace {
 
 template <Storage T>
 struct AffineQuantize {
-  In<T> w{"w", {"n_groups", "group_size"}, Fill::row_scaled()};
+  In<T> w{"w", {"n_groups", "group_size"}, Fill::row_scaled().with_flat_rows()};
   Out<u32> out{"out", {"n_groups", "words"}};
   Out<T> scales{"scales", {"n_groups"}}, biases{"biases", {"n_groups"}};
   Size n_groups{"n_groups"};

@@ -6,11 +6,13 @@
 namespace mt {
 
 struct Fill {
-  enum class Kind : std::uint8_t { Normal, Uniform, Integers, Bits, Constant, Iota, RowScaled };
+  enum class Kind : std::uint8_t { Normal, Uniform, Integers, Bits, Constant, Iota, RowScaled, RowShifted };
   Kind kind = Kind::Normal;
-  double a = 0, b = 1;  // Normal: mean, deviation. Uniform: low, high. Integers: low, high (both included). Constant: a
+  double a = 0, b = 1;  // Normal: mean, deviation. Uniform: low, high. Integers: low, high (both included). Constant:
+                        // a. RowShifted: shift, deviation
   std::string below;    // Integers: high is this dimension of the problem minus 1
   bool edges = true;    // floats: in cases that ask for edge values, plant ±0, subnormals, max, ±inf, NaN and ties
+  bool flat_rows = false;  // rows 2, 10, 18, … hold one value each: no spread, no variance
   bool operator==(const Fill&) const = default;
 
   static Fill normal(double mean = 0, double deviation = 1) { return {Kind::Normal, mean, deviation, {}, true}; }
@@ -26,6 +28,14 @@ struct Fill {
   static Fill iota() { return {Kind::Iota, 0, 0, {}, false}; }
   /// Normal, with a magnitude of its own for each row (2^-6 … 2^6): an error of one row can't hide behind another.
   static Fill row_scaled(double deviation = 1) { return {Kind::RowScaled, 0, deviation, {}, true}; }
+  /// Normal, around 0, `shift` and -`shift` in turn from row to row: logits whose exponentials leave the range of f32
+  /// unless the maximum is taken off.
+  static Fill row_shifted(double deviation, double shift) { return {Kind::RowShifted, shift, deviation, {}, true}; }
+  Fill with_flat_rows() const {
+    Fill f = *this;
+    f.flat_rows = true;
+    return f;
+  }
   Fill without_edges() const {
     Fill f = *this;
     f.edges = false;

@@ -65,6 +65,12 @@ void generate(const Fill& how, Source source, std::int64_t row_length, std::int6
         out[i] = std::ldexp(how.a + how.b * source.normal(begin + i), static_cast<int>(row % 13) - 6);
       }
       return;
+    case Fill::Kind::RowShifted:
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t turn = (begin + i) / row_length % 3;
+        out[i] = how.b * source.normal(begin + i) + (turn == 0 ? 0 : turn == 1 ? how.a : -how.a);
+      }
+      return;
     case Fill::Kind::Bits:
       break;
   }
@@ -143,6 +149,8 @@ void fill(HostTensor& t, const Fill& how, std::uint64_t seed, std::int64_t below
     for (std::int64_t at = begin; at < end; at += kBlock) {
       const std::int64_t size = std::min(kBlock, end - at);
       generate(f, source, n, at, size, block);
+      for (std::int64_t i = 0; f.flat_rows && i < size; ++i)
+        if (const std::int64_t row = (at + i) / n; row % 8 == 2) generate(f, source, n, row * n, 1, &block[i]);
       write(t, at, size, block);
     }
   });

@@ -100,6 +100,26 @@ TEST(Fill, RowsHaveMagnitudesOfTheirOwn) {
   EXPECT_EQ(*scales.rbegin(), 6);
 }
 
+TEST(Fill, SomeRowsAreFlat) {
+  const HostTensor t = filled(DType::F32, {12, 2000}, Fill::row_scaled().with_flat_rows());
+  const HostTensor plain = filled(DType::F32, {12, 2000}, Fill::row_scaled());
+  for (std::int64_t row = 0; row < 12; ++row)
+    for (std::int64_t i = 0; i < 2000; ++i)
+      EXPECT_EQ(t.at(row * 2000 + i), plain.at(row * 2000 + (row % 8 == 2 ? 0 : i)));
+}
+
+TEST(Fill, RowsAreShiftedInTurn) {
+  const HostTensor t = filled(DType::F32, {6, 256}, Fill::row_shifted(4, 200));
+  const double around[] = {0, 200, -200};
+  for (std::int64_t row = 0; row < 6; ++row) {
+    double mean = 0, squares = 0;
+    for (std::int64_t i = 0; i < 256; ++i) mean += t.at(row * 256 + i) / 256;
+    for (std::int64_t i = 0; i < 256; ++i) squares += std::pow(t.at(row * 256 + i) - mean, 2) / 256;
+    EXPECT_NEAR(mean, around[row % 3], 1);
+    EXPECT_NEAR(std::sqrt(squares), 4, 0.6);
+  }
+}
+
 TEST(Fill, EdgesArePlantedEverywhereInOneRowAndKeepMostRowsFinite) {
   for (const DType dtype : kFloats) {
     const HostTensor flat = filled(dtype, {300}, Fill::normal(), 1, "x", true);
