@@ -15,6 +15,8 @@ namespace mt {
 namespace {
 
 constexpr int kMaxCount = 65536;  // of a tunable without choices, which counts something
+// Above it, the index of a loop that a whole threadgroup strides through could pass 2^32 and start anew.
+constexpr std::int64_t kMaxSize = (std::int64_t{1} << 32) - (1 << 16);
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 46;
 
 /// Sizes that every problem must have: the dimensions of tensors, and integer scalars without a default.
@@ -45,6 +47,9 @@ void check_size(const std::string& name, DType dtype, std::int64_t value) {
   if (value < low || value > high)
     throw Error(fmt::format("size {} is {}, which does not fit its type {}; the largest is {}", name, value,
                             name_of(dtype), high));
+  if (dtype == DType::U32 && value > kMaxSize)
+    throw Error(fmt::format("size {} is {}; sizes go up to {}, so that loops over them end before 2^32", name, value,
+                            kMaxSize));
 }
 
 void check_overrides(const Signature& signature, const Overrides& overrides) {

@@ -88,7 +88,9 @@ TEST_F(RunnerTest, ProblemsThatBreakTheContractAreRefusedWithASentence) {
   EXPECT_NE(refusal({{"rows", 2}, {"n", 8}, {"cols", 1}}).find("no size 'cols'; it has extra, n and rows"),
             std::string::npos);
   EXPECT_NE(refusal({{"rows", 1}, {"n", std::int64_t{1} << 32}}).find("does not fit its type u32"), std::string::npos);
-  EXPECT_NE(refusal({{"rows", 4294967295}, {"n", 4294967295}}).find("larger than any memory"), std::string::npos);
+  EXPECT_NE(refusal({{"rows", 4294900000}, {"n", 4294900000}}).find("larger than any memory"), std::string::npos);
+  EXPECT_NE(refusal({{"rows", 1}, {"n", 4294901761}}).find("sizes go up to 4294901760"), std::string::npos);
+  EXPECT_EQ(refusal({{"rows", 1}, {"n", 4294901760}}), "accepted");
   EXPECT_NE(refusal(Problem{{"rows", 1}, {"n", 1}}.with_real("epsilon", 1)).find("no real parameter 'epsilon'"),
             std::string::npos);
 }
