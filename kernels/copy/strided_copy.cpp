@@ -35,16 +35,20 @@ struct StridedCopy {
   Launch launch(const Problem& p) const {
     require(p["rank"] >= 1 && p["rank"] <= kMostDims, "rank must be 1 to 8");
     std::int64_t count = 1, last = p["offset"];
+    bool fits = true, empty = false;  // fits: all places are numbers of 64 bits
     for (int d = 0; d < rank; ++d) {
-      require(p[kSizes[d]] >= 0 && p[kStrides[d]] >= 0, "sizes and strides must not be negative");
-      count *= p[kSizes[d]];
-      last += (p[kSizes[d]] - 1) * p[kStrides[d]];
+      const std::int64_t size = p[kSizes[d]];
+      std::int64_t reach = 0;
+      empty = empty || size == 0;
+      require(size >= 0 && p[kStrides[d]] >= 0, "sizes and strides must not be negative");
+      fits = !__builtin_mul_overflow(size - 1, p[kStrides[d]], &reach) && fits;
+      fits = !__builtin_add_overflow(last, reach, &last) && !__builtin_mul_overflow(count, size, &count) && fits;
     }
-    require(p["n"] == count, "n must be the product of the sizes d0, d1, …");
-    require(count == 0 || (p["offset"] >= 0 && last < p["src_size"]),
+    require(p["n"] == (empty ? 0 : count), "n must be the product of the sizes d0, d1, …");
+    require(empty || (fits && p["offset"] >= 0 && last < p["src_size"]),
             "the last element read must lie inside src: offset + sum of (d - 1) * s < src_size");
     const std::int64_t inner = p[kSizes[rank - 1]];
-    return {.groups = {inner == 0 ? 0 : count / inner}, .threads = threads};
+    return {.groups = {empty ? 0 : count / inner}, .threads = threads};
   }
 
   void body() const {
