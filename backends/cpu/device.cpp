@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -109,6 +110,16 @@ std::byte* scratch(std::size_t bytes) {
   return block.data;
 }
 
+constexpr int kMostThreads = 1024;
+
+int count_of_threads(const std::string& text) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size() || n < 1 || n > kMostThreads)
+    throw Error(fmt::format("cpu: MT_THREADS is '{}'; give it a whole number from 1 to {}", text, kMostThreads));
+  return n;
+}
+
 class CpuDevice final : public Device {
  public:
   CpuDevice() {
@@ -118,7 +129,7 @@ class CpuDevice final : public Device {
     info_.details = c.details;
     info_.details["cache"] = ObjectCache::standard().folder();
     threads_ = c.cores;
-    if (const char* set = std::getenv("MT_THREADS"); set && std::atoi(set) > 0) threads_ = std::atoi(set);
+    if (const char* set = std::getenv("MT_THREADS"); set && *set) threads_ = count_of_threads(set);
     workers_ = std::make_unique<Workers>(threads_);
     info_.details["threads"] = std::to_string(threads_);
   }
@@ -131,7 +142,7 @@ class CpuDevice final : public Device {
       stream_ = static_cast<int>(value);
       return true;
     }
-    if (name != "threads" || value < 1 || value > 1024) return false;
+    if (name != "threads" || value < 1 || value > kMostThreads) return false;
     threads_ = static_cast<int>(value);
     workers_ = std::make_unique<Workers>(threads_);
     return true;

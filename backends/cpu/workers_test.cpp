@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
+
+#include "backends/backend.h"
 
 namespace mt::cpu {
 namespace {
@@ -31,6 +35,21 @@ TEST(Workers, AnExceptionComesOutAndTheNextCallWorks) {
   std::atomic<int> pieces{0};
   w.run(10, 1, [&](std::int64_t b, std::int64_t e) { pieces += static_cast<int>(e - b); });
   EXPECT_EQ(pieces, 10);
+}
+
+TEST(Threads, TheEnvironmentsCountIsReadWhole) {
+  const char* before = std::getenv("MT_THREADS");
+  const std::string kept = before ? before : "";
+  for (const char* const wrong : {"abc", "0", "-4", "2x", "1025", "99999999999"}) {
+    setenv("MT_THREADS", wrong, 1);
+    EXPECT_THROW(find_backend("cpu")->open().take(), Error) << wrong;
+  }
+  setenv("MT_THREADS", "3", 1);
+  EXPECT_EQ(find_backend("cpu")->open().take()->info().details.at("threads"), "3");
+  if (before)
+    setenv("MT_THREADS", kept.c_str(), 1);
+  else
+    unsetenv("MT_THREADS");
 }
 
 }  // namespace
