@@ -15,7 +15,7 @@ def check(page: pathlib.Path, verbs: set[str]) -> tuple[list[str], int]:
         looked += 1
         if (ROOT / path).read_text() != code:
             wrong.append(f"{name}: the block after 'file: {path}' differs from that file; paste the file again")
-    for verb in re.findall(r"\./tile (\w+)", text):
+    for verb in re.findall(r"\./tile ([a-z]+)", text):
         looked += 1
         if verb not in verbs:
             wrong.append(f"{name}: './tile {verb}' is no command; there are {', '.join(sorted(verbs))}")
