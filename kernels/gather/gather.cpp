@@ -8,7 +8,7 @@ namespace {
 template <Storage T>
 struct Gather {
   In<T> table{"table", {"vocab", "n"}};
-  In<u32> indices{"indices", {"rows"}, Fill::index("vocab")};
+  In<u32> indices{"indices", {"rows"}, Fill::index("vocab", 2)};
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"}, vocab{"vocab"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};

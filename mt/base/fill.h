@@ -10,7 +10,7 @@ struct Fill {
   Kind kind = Kind::Normal;
   double a = 0, b = 1;  // Normal: mean, deviation. Uniform: low, high. Integers: low, high (both included). Constant:
                         // a. RowShifted: shift, deviation
-  std::string below;    // Integers: high is this dimension of the problem minus 1
+  std::string below;    // Integers: high is b plus this dimension of the problem minus 1
   bool edges = true;    // floats: in cases that ask for edge values, plant ±0, subnormals, max, ±inf, NaN and ties
   bool flat_rows = false;  // rows 2, 10, 18, … hold one value each: no spread, no variance
   bool operator==(const Fill&) const = default;
@@ -20,8 +20,10 @@ struct Fill {
   static Fill positive(double low = 0.01, double high = 8) { return {Kind::Uniform, low, high, {}, true}; }
   static Fill unit() { return {Kind::Uniform, -1, 1, {}, true}; }
   static Fill integers(double low, double high) { return {Kind::Integers, low, high, {}, true}; }
-  /// Integers from 0 to a dimension of the problem, exclusive: indices into it.
-  static Fill index(std::string dimension) { return {Kind::Integers, 0, 0, std::move(dimension), true}; }
+  /// Integers from 0 to a dimension of the problem, exclusive: indices into it, and `beyond` wrong ones after them.
+  static Fill index(std::string dimension, int beyond = 0) {
+    return {Kind::Integers, 0, static_cast<double>(beyond), std::move(dimension), true};
+  }
   /// Random 32-bit words (packed codes).
   static Fill bits() { return {Kind::Bits, 0, 0, {}, false}; }
   static Fill constant(double value) { return {Kind::Constant, value, 0, {}, false}; }

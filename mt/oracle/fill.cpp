@@ -136,7 +136,7 @@ void fill(HostTensor& t, const Fill& how, std::uint64_t seed, std::int64_t below
   const std::int64_t count = t.count();
   if (count == 0) return;
   Fill f = how;
-  if (!f.below.empty()) f.b = static_cast<double>(below - 1);
+  if (!f.below.empty()) f.b += static_cast<double>(below - 1);
   const bool ranged = f.kind == Fill::Kind::Uniform || f.kind == Fill::Kind::Integers;
   require(!ranged || f.a <= f.b, fmt::format("{} can't be filled from the empty range {} to {}; give it a range that "
                                              "holds a number",

@@ -67,6 +67,10 @@ TEST(Fill, RangesAreKeptAndCovered) {
   const HostTensor index = filled(DType::U32, {1000}, Fill::index("rows"), 1, "i", false, 5);
   for (std::int64_t i = 0; i < index.count(); ++i) seen.insert(index.int_at(i));
   EXPECT_EQ(seen, (std::set<std::int64_t>{0, 1, 2, 3, 4}));
+  seen.clear();
+  const HostTensor wrong = filled(DType::U32, {1000}, Fill::index("rows", 2), 1, "i", false, 2);
+  for (std::int64_t i = 0; i < wrong.count(); ++i) seen.insert(wrong.int_at(i));
+  EXPECT_EQ(seen, (std::set<std::int64_t>{0, 1, 2, 3}));
   EXPECT_THROW(filled(DType::U32, {1}, Fill::index("rows"), 1, "i", false, 0), Error);
   EXPECT_THROW(filled(DType::F32, {1}, Fill::uniform(2, 1)), Error);
   EXPECT_NO_THROW(filled(DType::U32, {0}, Fill::index("rows")));

@@ -16,7 +16,7 @@ Expected copy(const HostTensor& x);
 Expected strided_copy(const HostTensor& source, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t offset = 0);
 
-/// Rows of `table` (its last axis) picked by `indices`. Throws mt::Error for an index outside the table.
+/// Rows of `table` (its last axis) picked by `indices`; zeros for an index outside the table.
 Expected gather_rows(const HostTensor& table, const HostTensor& indices);
 
 /// start + i * step for i in [0, n), as f32: i, the product and the sum round (a fused multiply-add rounds less).
