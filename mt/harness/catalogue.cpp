@@ -150,10 +150,9 @@ std::string catalogue_markdown(const std::vector<CataloguedKernel>& kernels) {
       for (const CataloguedTensor& t : k->tensors) parameters.push_back("`" + tensor_text(t) + "`");
       for (const ScalarDecl& s : k->reals) scalars.push_back(fmt::format("{} = {}", s.name, s.fallback));
       for (const TunableDecl& t : k->tunables) tunables.push_back(fmt::format("{} = {}", t.name, t.value));
-      table.add({fmt::format("[`{}`](../{})", k->name, k->file),
-                 fmt::format("{}", fmt::join(k->dtypes, " ")), fmt::format("{}", fmt::join(parameters, "<br>")),
-                 fmt::format("{}", fmt::join(scalars, ", ")), fmt::format("{}", fmt::join(tunables, ", ")),
-                 std::to_string(k->tests), std::to_string(k->benches)});
+      table.add({fmt::format("[`{}`](../{})", k->name, k->file), fmt::format("{}", fmt::join(k->dtypes, " ")),
+                 fmt::format("{}", fmt::join(parameters, "<br>")), fmt::format("{}", fmt::join(scalars, ", ")),
+                 fmt::format("{}", fmt::join(tunables, ", ")), std::to_string(k->tests), std::to_string(k->benches)});
     }
     page += table.markdown();
   }
