@@ -63,8 +63,8 @@ class Build : public Verb {
     }
     files.add("manifest.json", manifest_json(built, MT_VERSION));
     files.commit();
-    fmt::print("{} texts of {} kernels x dtype for {} and a manifest in {}\n", built.size(), entries.size(),
-               listed(targets_), out_);
+    fmt::print("{} texts for {} ({} kernels with their dtypes) and a manifest in {}\n", built.size(), listed(targets_),
+               entries.size(), out_);
     if (check_)
       fmt::print("{} texts compiled{}\n", checked_,
                  checked_ == built.size() ? "" : ", the others have no compiler here");

@@ -33,13 +33,21 @@ class DeviceVerb : public Verb {
       fmt::print("{}{}: {}\n", target, !usable.empty() && target == usable.front() ? " (default)" : "",
                  d["description"].get<std::string>());
       for (const auto& [key, value] : d.items())
-        if (key != "name" && key != "description")
-          fmt::print("  {:<26} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+        if (key != "name" && key != "description") fmt::print("  {:<22} {}\n", key, text_of(key, value));
     }
     return kGood;
   }
 
  private:
+  static std::string text_of(const std::string& key, const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_number_float() && key.find("_per_second") != std::string::npos)
+      return fmt::format("{:.1f} G", value.get<double>() / 1e9);
+    if (!value.is_array()) return value.dump();
+    std::string text;
+    for (const Json& element : value) text += (text.empty() ? "" : " x ") + element.dump();
+    return text;
+  }
   Json describe(const Backend& b) {
     Json j{{"name", b.name()}, {"description", b.description()}};
     if (b.rank() == 0) {

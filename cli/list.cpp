@@ -10,7 +10,7 @@ namespace {
 class List : public Verb {
  public:
   List()
-      : Verb("list", "show kernels with dtypes, parameters, scalars, tunables and counts of cases",
+      : Verb("list", "show kernels with dtypes, parameters and counts of cases; --json has scalars and tunables too",
              "  tile list\n  tile list 'mt_*norm'\n  tile list sdpa --json\n  tile list --markdown > "
              "docs/kernels.md\n") {}
   void declare(CLI::App& app) override {

@@ -47,6 +47,20 @@ void insert_all(std::vector<std::string>& into, const std::vector<std::string>& 
   throw UsageError(fmt::format("{} {} is given twice; give it one value", option, name));
 }
 
+/// A choice that some of the selected kernels have may still fail in others; one that none has is wrong use.
+void refuse_where_no_kernel_takes(const std::string& text, const std::string& name, int value,
+                                  const std::vector<TunableDecl>& declared) {
+  std::vector<int> choices;
+  for (const TunableDecl& t : declared) {
+    if (t.name != name) continue;
+    if (t.choices.empty() || std::find(t.choices.begin(), t.choices.end(), value) != t.choices.end()) return;
+    choices.insert(choices.end(), t.choices.begin(), t.choices.end());
+  }
+  std::sort(choices.begin(), choices.end());
+  choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
+  throw UsageError(fmt::format("--set {}: {} is one of {}", text, name, fmt::join(choices, ", ")));
+}
+
 }  // namespace
 
 CLI::Validator positive() {
@@ -65,7 +79,8 @@ Verb::Verb(std::string n, std::string w, std::string e)
 const std::vector<Verb*>& verbs() { return table(); }
 
 void KernelOptions::declare(CLI::App& app) {
-  app.add_option("FILTER", filters, "substrings or globs of kernel names; all kernels where absent");
+  app.add_option("FILTER", filters,
+                 "substrings or globs of kernel names, or a folder of kernels/; all kernels where absent");
   app.add_option("--dtype", dtype, "only this dtype (f32, f16, bf16, ...)");
 }
 std::vector<const KernelEntry*> KernelOptions::select() const {
@@ -110,15 +125,20 @@ Overrides ProblemOptions::overrides(const std::vector<const KernelEntry*>& entri
   Overrides chosen;
   if (tunables.empty()) return chosen;
   std::vector<std::string> known;
+  std::vector<TunableDecl> declared;
   for (const KernelEntry* e : entries) {
     const auto instance = e->make();
-    for (const TunableDecl& t : instance->signature().tunables) insert_all(known, {t.name});
+    for (const TunableDecl& t : instance->signature().tunables) {
+      insert_all(known, {t.name});
+      declared.push_back(t);
+    }
   }
   for (const std::string& text : tunables) {
     const auto [name, value] = split(text, "--set");
     if (std::find(known.begin(), known.end(), name) == known.end()) unknown("tunable", name, known);
     const auto n = number<int>(value);
     if (!n) throw UsageError(fmt::format("--set {}: {} is no whole number", text, value));
+    refuse_where_no_kernel_takes(text, name, *n, declared);
     if (!chosen.emplace(name, *n).second) twice("--set", name);
   }
   return chosen;

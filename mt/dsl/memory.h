@@ -169,7 +169,7 @@ class Temp : public Tensor<T, true, true> {
       : Tensor<T, true, true>(std::move(name), std::move(shape), Fill::constant(0), true) {}
 };
 
-/// A count chosen before tracing: by its default, the kernel's plan, a tuner or `--name=value`.
+/// A count chosen before tracing: by its default, the kernel's plan, a tuner or `--set name=value`.
 class Tunable {
  public:
   Tunable(std::string name, int value, std::vector<int> choices = {});

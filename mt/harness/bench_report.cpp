@@ -93,6 +93,7 @@ Json entry_of(const BenchResult& r) {
 }
 
 std::string rate_text(double per_second) {
+  if (per_second <= 0) return "-";
   if (per_second >= 100e9) return fmt::format("{:.0f}", per_second / 1e9);
   return fmt::format("{:.{}f}", per_second / 1e9, per_second >= 10e9 ? 1 : 2);
 }

@@ -137,6 +137,8 @@ TEST(Bench, JsonHasGoogleBenchmarksFormAndOurCounters) {
   EXPECT_EQ(j["benchmarks"][1]["error_occurred"], true);
   EXPECT_EQ(j["benchmarks"][1]["verified"], false);
   EXPECT_NE(bench_line(bad, 20, false).find("FAIL bad/f32"), std::string::npos);
+  r.work.flops = 0;
+  EXPECT_EQ(bench_line(r, 20, false).find("0.00"), std::string::npos) << "no rate of what is not done";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string from_root(std::string file) {
   return slash == std::string::npos ? file : file.substr(slash + 1);
 }
 
-std::string family_of(const std::string& file) {
+std::string folder_of(const std::string& file) {
   const auto first = file.find('/'), last = file.rfind('/');
   return first == std::string::npos || first == last ? "" : file.substr(first + 1, last - first - 1);
 }
@@ -34,7 +34,7 @@ CataloguedKernel describe(const KernelEntry& entry) {
   CataloguedKernel k;
   k.name = entry.name;
   k.file = from_root(entry.loc.file);
-  k.family = family_of(k.file);
+  k.family = folder_of(k.file);
   k.line = entry.loc.line;
   for (const TensorParam& t : s.tensors) {
     if (t.temporary) {
@@ -59,6 +59,8 @@ std::string tensor_text(const CataloguedTensor& t) {
 }
 
 }  // namespace
+
+std::string family_of(const KernelEntry& entry) { return folder_of(from_root(entry.loc.file)); }
 
 std::vector<CataloguedKernel> catalogue(const std::vector<const KernelEntry*>& entries) {
   std::vector<CataloguedKernel> all;

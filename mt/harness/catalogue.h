@@ -26,6 +26,9 @@ struct CataloguedKernel {
   std::size_t tests = 0, benches = 0;  // cases of one dtype
 };
 
+/// The folder of `kernels/` that holds the kernel's source: `softmax`; empty where there is none.
+std::string family_of(const KernelEntry& entry);
+
 std::vector<CataloguedKernel> catalogue(const std::vector<const KernelEntry*>& entries);
 
 /// A table: name, dtypes, parameters, cases.

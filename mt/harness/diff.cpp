@@ -82,14 +82,14 @@ std::string difference_text(const std::vector<Difference>& all, bool colour) {
   Table table({{"benchmark", Table::Align::Left},
                {"before", Table::Align::Right},
                {"after", Table::Align::Right},
-               {"change", Table::Align::Right},
+               {"speed", Table::Align::Right},
                {"noise", Table::Align::Right},
                {"verdict", Table::Align::Left}});
   int counts[6] = {};
   for (const Difference& d : all) {
     const auto v = static_cast<std::size_t>(d.verdict);
     ++counts[v];
-    const std::string verdict = std::string(kNames[v]) + (d.by_roof ? " (share of roof)" : "");
+    const std::string verdict = std::string(kNames[v]) + (d.by_roof ? " (by share of roof)" : "");
     table.add({d.name, d.before > 0 ? time_text(1e-9 * d.before) : "-", d.after > 0 ? time_text(1e-9 * d.after) : "-",
                fmt::format("{:+.1f}%", 100 * (d.speedup - 1)), fmt::format("{:.1f}%", 100 * d.noise),
                colour ? fmt::format("\033[{}m{}\033[0m", kColours[v], verdict) : verdict});

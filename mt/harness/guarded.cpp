@@ -74,8 +74,9 @@ std::string GuardedTensor::broken_guard() const {
     for (std::size_t k = 0; k < kGuardBytes; ++k) {
       const std::size_t i = after ? k : kGuardBytes - 1 - k;  // from the tensor outwards
       if (guard[i] == guard_at(i)) continue;
-      return after ? fmt::format("{}: written {} bytes past its end", slot_.param->name, i + 1)
-                   : fmt::format("{}: written {} bytes before its start", slot_.param->name, kGuardBytes - i);
+      return after ? fmt::format("{}: written past its end (byte {} after it)", slot_.param->name, i + 1)
+                   : fmt::format("{}: written before its start (byte {} ahead of it)", slot_.param->name,
+                                 kGuardBytes - i);
     }
   }
   return "";

@@ -92,6 +92,7 @@ TEST(Report, TheCatalogueJoinsDtypes) {
 TEST(Report, SelectionNamesTheNearest) {
   EXPECT_EQ(select_kernels(entries, "sca").size(), 2u);
   EXPECT_EQ(select_kernels(entries, "s*e", DType::F16).size(), 1u);
+  EXPECT_EQ(select_kernels(entries, "map").size(), 2u) << "no name has it, the folder does";
   EXPECT_EQ(select_kernels(entries, std::vector<std::string>{"sca", "ale"}, {}).size(), 2u) << "each entry once";
   EXPECT_EQ(select_kernels(entries, std::vector<std::string>{}, {}).size(), entries.size());
   EXPECT_THROW(select_kernels(entries, std::vector<std::string>{"scale", "nothing"}, {}), UsageError);

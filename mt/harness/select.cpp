@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "mt/harness/catalogue.h"
 #include "mt/harness/names.h"
 
 namespace mt {
@@ -24,9 +25,10 @@ std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& a
                                                std::optional<DType> dtype) {
   std::vector<const KernelEntry*> found;
   std::vector<std::string> names, dtypes;
+  for (const KernelEntry& e : all) names.push_back(e.name);
+  const bool named = std::any_of(names.begin(), names.end(), [&](const auto& n) { return matches(filter, n); });
   for (const KernelEntry& e : all) {
-    names.push_back(e.name);
-    if (!matches(filter, e.name)) continue;
+    if (named ? !matches(filter, e.name) : family_of(e) != filter) continue;
     const std::string type(name_of(e.dtype));
     if (std::find(dtypes.begin(), dtypes.end(), type) == dtypes.end()) dtypes.push_back(type);
     if (!dtype || e.dtype == *dtype) found.push_back(&e);

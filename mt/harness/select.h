@@ -17,8 +17,8 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-/// Entries of `all` whose name matches the filter (see `matches`), of one dtype where it is given. UsageError, with the
-/// nearest names, where no name matches or no match has the dtype.
+/// Entries of `all` whose name matches the filter (see `matches`) or, where no name does, whose family it is; of one
+/// dtype where it is given. UsageError, with the nearest names, where nothing matches or no match has the dtype.
 std::vector<const KernelEntry*> select_kernels(const std::vector<KernelEntry>& all, std::string_view filter,
                                                std::optional<DType> dtype = std::nullopt);
 /// What any of the filters selects, in the order of `all`; everything where there is no filter.

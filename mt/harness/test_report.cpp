@@ -41,7 +41,7 @@ std::string failure_text(const CaseResult& r, bool colour) {
 }
 
 std::string totals_text(const TestTotals& t, const std::string& device, bool colour) {
-  std::string text = fmt::format("{}, {} x dtype, {} on {}: {}, {}{}; {} compared in {}\n",
+  std::string text = fmt::format("{}, {} with their dtypes, {} on {}: {}, {}{}; {} compared in {}\n",
                                  count_of(t.kernels, "kernel"), grouped(t.pairs), count_of(t.cases, "case"), device,
                                  painted(grouped(t.cases - t.failed) + " passed", "32", colour),
                                  t.failed ? painted(grouped(t.failed) + " failed", "31", colour) : "0 failed",

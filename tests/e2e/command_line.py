@@ -71,6 +71,8 @@ def wrong_use(kernel):
     expect_run(["inspect", kernel, "--size", "n=three"], 2, "no whole number")
     expect_run(["inspect", kernel, "--size", "n"], 2, "name=value")
     expect_run(["inspect", kernel, "--set", "bogus=3"], 2, "tunable 'bogus'")
+    expect_run(["test", kernel, "--set", "threads=100"], 2, "--set threads=100: threads is one of 32, 64")
+    expect_run(["list", "attention"], 0, "sdpa")
     expect_run(["inspect", kernel, "--size", "n=3", "--size", "n=4"], 2, "--size n is given twice")
     expect_run(["inspect", kernel, "--size", "eps=1", "--size", "eps=2"], 2, "--size eps is given twice")
     expect_run(["inspect", kernel, "--set", "threads=32", "--set", "threads=64"], 2, "--set threads is given twice")
