@@ -7,7 +7,7 @@
 
 namespace mt::cpu {
 
-inline constexpr int kEmitterVersion = 3;  // part of the cache key: raise it when equal text may mean other objects
+inline constexpr int kEmitterVersion = 4;  // part of the cache key: raise it when equal text may mean other objects
 inline constexpr const char* kEntry = "mt_kernel";
 
 /// Signature of the entry point. Runs the threadgroups [begin, end) of a grid of gx * gy * gz, x fastest. `scratch` is

@@ -113,6 +113,7 @@ void Emitter::load(const Inst& i) {
     if (contiguous(o, lanes)) {
       const Ref p = at(o[0]);
       if (!mask_) {
+        if (options_.stream && m.space == Space::Device) prefetch(p, n * bytes_of(el));
         v.ref = w_.load(el, n, p, align, meta);
       } else if (size_of(t.dtype) >= 4 || options_.small_masks) {
         v.ref = w_.call_as(fmt::format("llvm.masked.load.v{}{}{}.p0", n, el == El::F32 ? "f" : "i", 8 * bytes_of(el)),
@@ -194,6 +195,15 @@ void Emitter::store(const Inst& i) {
     });
   }
   scatter(i.memory, index, v, lanes);
+}
+
+/// Asks for what the same simdgroup's walk comes to a few pages later: hardware stops at the end of a page.
+void Emitter::prefetch(const Ref& p, int bytes) {
+  constexpr int kLine = 64, kAhead = 8192;
+  for (int at = 0; at < bytes; at += kLine) {
+    const Ref there = w_.element(p, El::I8, Writer::integer(El::I64, kAhead + at));
+    w_.line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", there.name));
+  }
 }
 
 /// Past the caches where the address is aligned for it: what is written is larger than they are.

@@ -72,6 +72,7 @@ class Emitter {
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
+  void prefetch(const Ref& p, int bytes);
   void stream(const Ref& v, const Ref& p, int align);
   Ref address(MemoryId m);
   Ref pointer_at(MemoryId m, const Ref& index64);
