@@ -168,8 +168,8 @@ Ref Emitter::extreme(bool larger, const Ref& a, const Ref& b) {
   if (w_.avx512 && a.n % 16 == 0) {
     // vrangeps orders the zeros; of a NaN and a number it gives the number.
     const Ref how = Writer::integer(El::I32, larger ? 5 : 4), none{"zeroinitializer", El::F32, 16};
-    const Ref number = w_.call_16("llvm.x86.avx512.mask.range.ps.512", El::F32, {a, b},
-                                  {how, none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)});
+    const Ref number = w_.call_pieces("llvm.x86.avx512.mask.range.ps.512", El::F32, 16, {a, b},
+                                      {how, none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)});
     return w_.select(w_.cmp("fcmp uno", a, b), w_.bin("fadd", a, b), number);
   }
   const Ref one = w_.select(w_.cmp(larger ? "fcmp ogt" : "fcmp olt", a, b), a, b);

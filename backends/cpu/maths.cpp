@@ -19,8 +19,8 @@ Num scaled(const Num& p, const Num& k) {
 /// p * 2^k for a whole number k, rounded once, by vscalefps: k may leave the range of exponents.
 Num scalef(const Num& p, const Num& k) {
   const Ref none{"zeroinitializer", El::F32, 16};
-  return {p.w, p.w->call_16("llvm.x86.avx512.mask.scalef.ps.512", El::F32, {p.r, k.r},
-                            {none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)})};
+  return {p.w, p.w->call_pieces("llvm.x86.avx512.mask.scalef.ps.512", El::F32, 16, {p.r, k.r},
+                                {none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)})};
 }
 bool has_scalef(const Num& x) { return x.w->avx512 && x.r.n % 16 == 0; }
 

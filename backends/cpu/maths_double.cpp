@@ -252,18 +252,7 @@ std::string define(Writer& w, Op op, int n, bool two) {
 Ref maths_double(Writer& w, Op op, const std::vector<Ref>& args) {
   const int n = args[0].n, chunk = n < kChunk ? n : kChunk;
   const std::string name = define(w, op, chunk, args.size() > 1);
-  std::vector<Ref> parts;
-  for (int from = 0; from < n; from += chunk) {
-    std::vector<Ref> slices;
-    for (const Ref& a : args) slices.push_back(w.slice(a, from, chunk));
-    parts.push_back(w.call_as(name, El::F32, chunk, slices));
-  }
-  while (parts.size() > 1) {
-    std::vector<Ref> joined;
-    for (std::size_t p = 0; p + 1 < parts.size(); p += 2) joined.push_back(w.join(parts[p], parts[p + 1]));
-    parts = std::move(joined);
-  }
-  return parts[0];
+  return w.call_pieces(name, El::F32, chunk, args);
 }
 
 }  // namespace mt::cpu

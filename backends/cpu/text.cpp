@@ -145,14 +145,14 @@ Ref Writer::select(const Ref& c, const Ref& a, const Ref& b) {
   MT_ASSERT(a.el == b.el && a.n == b.n && (c.n == a.n || c.n == 1), "select of different types");
   return made(a.el, a.n, "select ", c, ", ", a, ", ", b);
 }
-Ref Writer::call_16(std::string_view function, El el, const std::vector<Ref>& args, const std::vector<Ref>& constants) {
-  const int n = args[0].n;
+Ref Writer::call_pieces(std::string_view function, El el, int piece, const std::vector<Ref>& args,
+                        const std::vector<Ref>& constants) {
   std::vector<Ref> parts;
-  for (int from = 0; from < n; from += 16) {
+  for (int from = 0; from < args[0].n; from += piece) {
     std::vector<Ref> all;
-    for (const Ref& a : args) all.push_back(slice(a, from, 16));
+    for (const Ref& a : args) all.push_back(slice(a, from, piece));
     all.insert(all.end(), constants.begin(), constants.end());
-    parts.push_back(call_as(function, el, 16, all));
+    parts.push_back(call_as(function, el, piece, all));
   }
   while (parts.size() > 1) {
     std::vector<Ref> joined;

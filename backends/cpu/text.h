@@ -59,8 +59,9 @@ class Writer {
   Ref splat(const Ref& scalar, int n);
   Ref extract(const Ref& v, int lane);
   Ref insert(const Ref& v, const Ref& scalar, int lane);
-  /// A function of 16 elements an operand, on each 16 of longer ones; constant operands follow as they are.
-  Ref call_16(std::string_view function, El el, const std::vector<Ref>& args, const std::vector<Ref>& constants);
+  /// Calls a function of `piece` elements on each piece of longer operands; constant operands follow as they are.
+  Ref call_pieces(std::string_view function, El el, int piece, const std::vector<Ref>& args,
+                  const std::vector<Ref>& constants = {});
   /// Elements [from, from + count) of v.
   Ref slice(const Ref& v, int from, int count);
   /// a and b end to end; they must be equally long.
