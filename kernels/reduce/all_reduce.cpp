@@ -1,7 +1,7 @@
 // Sum, product, maximum or minimum of a whole tensor, in two stages: many threadgroups leave one partial result each,
 // then one threadgroup combines those.
+#include "kernels/lib/reductions.h"
 #include "kernels/lib/row.h"
-#include "mt/oracle/reduce.h"
 
 namespace mt {
 namespace {
@@ -34,12 +34,10 @@ struct AllReduce {
   }
   Launch launch_total(const Problem&) const { return {.threads = 256}; }
 
-  float identity() const { return static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))); }
-
   /// Threadgroup g takes the g-th share of the elements in one piece, or the runs g, g + blocks, … of threads * width.
   void body_partial() const {
     const u64 run = static_cast<u64>(threads) * width, groups = static_cast<u64>(blocks);
-    RowAccumulator part(combine, width, identity());
+    RowAccumulator part(combine, width, identity_f32(combine));
     const U64 group = group_id();
     const U64 whole = as_value(n) - as_value(n) % static_cast<u64>(width);
     const U64 share = (whole + (run * groups - 1)) / (run * groups) * run;
@@ -52,7 +50,7 @@ struct AllReduce {
     if_(thread_id() == 0, [&] { partial.store(group_id(), result); });
   }
   void body_total() const {
-    RowAccumulator part(combine, 1, identity());
+    RowAccumulator part(combine, 1, identity_f32(combine));
     for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()),
          [&](U32 i) { part.add(partial.load(i, 1)); });
     const F32 result = group_reduce(combine, part.total());
@@ -80,18 +78,12 @@ struct AllReduce {
   }
 };
 
-const auto as = [](Combine combine, oracle::Reduction meaning) {
-  return [combine, meaning](auto& k) {
-    k.combine = combine;
-    k.meaning = meaning;
-    // Products of many numbers leave the range of f32 unless the factors stay near 1.
-    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.999, 1.001).without_edges());
-  };
-};
-const bool registered = kernel<AllReduce>("mt_all_reduce", Floats{}, as(Combine::Sum, oracle::Reduction::Sum)) &&
-                        kernel<AllReduce>("mt_all_reduce_prod", Floats{}, as(Combine::Prod, oracle::Reduction::Prod)) &&
-                        kernel<AllReduce>("mt_all_reduce_max", Floats{}, as(Combine::Max, oracle::Reduction::Max)) &&
-                        kernel<AllReduce>("mt_all_reduce_min", Floats{}, as(Combine::Min, oracle::Reduction::Min));
+const bool registered = [] {
+  for (const ReductionRow& row : kReductions)
+    kernel<AllReduce>(std::string("mt_all_reduce") + row.suffix, Floats{},
+                      [row](auto& k) { set_reduction(k, row, 0.001); });
+  return true;
+}();
 
 }  // namespace
 }  // namespace mt

@@ -1,6 +1,6 @@
 // Sum, product, maximum or minimum of each row.
+#include "kernels/lib/reductions.h"
 #include "kernels/lib/row.h"
-#include "mt/oracle/reduce.h"
 
 namespace mt {
 namespace {
@@ -23,7 +23,7 @@ struct RowReduce {
 
   void body() const {
     const auto row = x.row(group_id());
-    RowAccumulator part(combine, width, static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))));
+    RowAccumulator part(combine, width, identity_f32(combine));
     for_row_(n, width, n.multiple_of(width), [&](U32 i, int lanes) { part.add(row.load(i, lanes)); });
     const F32 result = group_reduce(combine, part.total());
     if_(thread_id() == 0, [&] { out.store(group_id(), result); });
@@ -39,18 +39,12 @@ struct RowReduce {
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }
 };
 
-const auto as = [](Combine combine, oracle::Reduction meaning) {
-  return [combine, meaning](auto& k) {
-    k.combine = combine;
-    k.meaning = meaning;
-    // Products of many numbers leave the range of f32 unless the factors stay near 1.
-    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.99, 1.01).without_edges());
-  };
-};
-const bool registered = kernel<RowReduce>("mt_row_reduce", Floats{}, as(Combine::Sum, oracle::Reduction::Sum)) &&
-                        kernel<RowReduce>("mt_row_reduce_prod", Floats{}, as(Combine::Prod, oracle::Reduction::Prod)) &&
-                        kernel<RowReduce>("mt_row_reduce_max", Floats{}, as(Combine::Max, oracle::Reduction::Max)) &&
-                        kernel<RowReduce>("mt_row_reduce_min", Floats{}, as(Combine::Min, oracle::Reduction::Min));
+const bool registered = [] {
+  for (const ReductionRow& row : kReductions)
+    kernel<RowReduce>(std::string("mt_row_reduce") + row.suffix, Floats{},
+                      [row](auto& k) { set_reduction(k, row, 0.01); });
+  return true;
+}();
 
 }  // namespace
 }  // namespace mt

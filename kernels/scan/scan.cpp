@@ -1,6 +1,6 @@
 // Prefix sums (or products, maxima, minima) of each row: inclusive, or exclusive with the identity first.
+#include "kernels/lib/reductions.h"
 #include "kernels/lib/row.h"
-#include "mt/oracle/reduce.h"
 
 namespace mt {
 namespace {
@@ -46,7 +46,7 @@ struct Scan {
   void body() const {
     const auto row = x.row(group_id());
     const auto result = out.row(group_id());
-    const F32 identity(static_cast<float>(value_of(DType::F32, identity_of(combine, DType::F32))));
+    const F32 identity(identity_f32(combine));
     const Shared<f32> totals("totals", simd_count());
     Var<f32> carry(identity);
 
@@ -85,28 +85,13 @@ struct Scan {
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 1); }
 };
 
-const auto as = [](Combine combine, oracle::Reduction meaning, bool exclusive) {
-  return [=](auto& k) {
-    k.combine = combine;
-    k.meaning = meaning;
-    k.exclusive = exclusive;
-    // Products of many numbers leave the range of f32 unless the factors stay near 1.
-    if (combine == Combine::Prod) k.x.fill_with(Fill::uniform(0.999, 1.001).without_edges());
-  };
-};
 const bool registered = [] {
-  const struct {
-    const char* suffix;
-    Combine combine;
-    oracle::Reduction meaning;
-  } rows[] = {{"", Combine::Sum, oracle::Reduction::Sum},
-              {"_prod", Combine::Prod, oracle::Reduction::Prod},
-              {"_max", Combine::Max, oracle::Reduction::Max},
-              {"_min", Combine::Min, oracle::Reduction::Min}};
-  for (const auto& row : rows) {
-    kernel<Scan>(std::string("mt_scan") + row.suffix, Floats{}, as(row.combine, row.meaning, false));
-    kernel<Scan>(std::string("mt_scan") + row.suffix + "_exclusive", Floats{}, as(row.combine, row.meaning, true));
-  }
+  for (const ReductionRow& row : kReductions)
+    for (const bool exclusive : {false, true})
+      kernel<Scan>(std::string("mt_scan") + row.suffix + (exclusive ? "_exclusive" : ""), Floats{}, [=](auto& k) {
+        set_reduction(k, row, 0.001);
+        k.exclusive = exclusive;
+      });
   return true;
 }();
 
