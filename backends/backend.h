@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,16 @@ struct DeviceInfo {
   std::string name;     // the hardware
   Limits limits;
   std::map<std::string, std::string> details;  // for `tile device`: cores, instruction set, driver, ...
+  std::size_t cache_bytes = 0;                 // of the last-level cache; 0 where it is the host's
+};
+
+/// Rates that hardware reaches at best, at one moment.
+struct Ceiling {
+  double copy = 0;    // bytes read plus bytes written, per second
+  double read = 0;    // bytes per second
+  double write = 0;   // bytes per second
+  double flops = 0;   // f32, a fused multiply-add counts as two
+  double launch = 0;  // seconds of a launch that does nothing, among others; 0 where it is not known
 };
 
 /// Memory of a device.
@@ -62,9 +73,23 @@ class Program {
   virtual ~Program() = default;
   /// Limit of this compiled kernel (registers may lower it below the device's).
   virtual int max_threads() const { return 1024; }
+  /// Bytes that the start of the view bound to device memory `n` must be a multiple of, above the size of its elements:
+  /// what the compiled accesses rely on.
+  virtual std::size_t start_alignment(std::size_t n) const {
+    (void)n;
+    return 1;
+  }
   bool from_cache = false;
   double compile_ms = 0;
   std::map<std::string, std::string> details;  // registers, spills, object bytes, instruction set, ...
+};
+
+/// Launches that a device has kept, to run them again without the host's part in it.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Runs all of them in order and waits; seconds by the device's own clock. Throws Error.
+  virtual double run() = 0;
 };
 
 class Device {
@@ -79,6 +104,14 @@ class Device {
   virtual void launch(Program& program, const Arguments& arguments, const Groups& groups) = 0;
   /// Waits for what was enqueued. Throws Error for a launch that failed.
   virtual void wait() {}
+  /// Keeps the launches that `enqueue` makes instead of running them; null where the device can't, and then nothing was
+  /// called. Buffers and programs of the launches must outlive the recording.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& enqueue) {
+    (void)enqueue;
+    return nullptr;
+  }
+  /// Measures the device; nothing where its memory is the host's, whose rates the harness measures itself.
+  virtual std::optional<Ceiling> measure_ceiling() { return std::nullopt; }
   /// Sets a switch that only some devices have ("nan_birth", "max_steps" of interp); false where this one has no such
   /// switch or the value is out of its range. It holds for the launches that follow.
   virtual bool set_option(std::string_view, std::int64_t) { return false; }
