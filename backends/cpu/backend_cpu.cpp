@@ -1,5 +1,6 @@
 // Registers the cpu backend.
 #include "backends/backend.h"
+#include "backends/cpu/compiler.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/emit.h"
@@ -17,9 +18,11 @@ class CpuBackend final : public Backend {
   }
   Result<std::unique_ptr<Device>> open(int index) const override {
     if (index != 0) return Error("cpu: there is one device, number 0");
+    if (const std::string why = why_unavailable(); !why.empty()) return Error(why);
     return open_device();
   }
   TargetTraits traits() const override { return {.gpu = false}; }
+  std::string unavailable() const override { return why_unavailable(); }
   int rank() const override { return 10; }
 };
 

@@ -1,5 +1,4 @@
 // The object cache and the ELF loader: what is damaged, foreign, read-only or shared.
-#include "backends/cpu/object_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include "backends/cpu/elf_loader.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
+#include "backends/object_cache.h"
 #include "mt/base/hash.h"
 
 namespace mt::cpu {

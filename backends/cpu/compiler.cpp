@@ -59,6 +59,17 @@ std::string compile_object(const std::string& text, std::string_view what) {
 
 }  // namespace
 
+std::string why_unavailable() {
+  const char* set = std::getenv("MT_LLVM_PLUGIN");
+  if (std::string_view(MT_LLVM_VERSION) != "none" || (set && *set)) return "";
+  return "cpu: this build was made without LLVM 19; install llvm-19-dev and build again";
+}
+
+ObjectCache& object_cache() {
+  static ObjectCache cache(ObjectCache::standard_folder("cpu"));
+  return cache;
+}
+
 std::string object_key(std::string_view text) {
   return hash_hex(fmt::format("{}\n{} {} {}", text, kEmitterVersion, MT_LLVM_VERSION, cpu_info().identity));
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "backends/cpu/elf_loader.h"
-#include "backends/cpu/object_cache.h"
+#include "backends/object_cache.h"
 
 namespace mt::cpu {
 
@@ -14,6 +14,12 @@ struct CompiledText {
   bool from_cache = false;
   std::size_t object_bytes = 0;
 };
+
+/// Why this build can compile nothing; empty where LLVM was found when it was made, or a plugin is named.
+std::string why_unavailable();
+
+/// The objects of this backend.
+ObjectCache& object_cache();
 
 /// Code for `text`. `what` names the kernel in messages. Throws Error.
 CompiledText compile_text(const std::string& text, std::string_view what, ObjectCache& cache);

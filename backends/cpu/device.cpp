@@ -85,7 +85,7 @@ class CpuProgram final : public Program {
   Version make(bool stream) const {
     const Emitted e =
         emit(kernel_, {.small_masks = cpu_info().small_masks, .avx512 = cpu_info().avx512, .stream = stream});
-    return {compile_text(e.text, kernel_.name, ObjectCache::standard()), e.scratch_bytes};
+    return {compile_text(e.text, kernel_.name, object_cache()), e.scratch_bytes};
   }
   Kernel kernel_;
   std::vector<bool> written_;
@@ -127,7 +127,7 @@ class CpuDevice final : public Device {
     info_.backend = "cpu";
     info_.name = c.name;
     info_.details = c.details;
-    info_.details["cache"] = ObjectCache::standard().folder();
+    info_.details["cache"] = object_cache().folder();
     threads_ = c.cores;
     if (const char* set = std::getenv("MT_THREADS"); set && *set) threads_ = count_of_threads(set);
     workers_ = std::make_unique<Workers>(threads_);

@@ -4,16 +4,19 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
+#include "mt/base/hash.h"
+
 namespace mt::cuda {
 namespace {
 
-const char* kArchitecture = "sm_90a";
+const char* const kOptions[] = {"-fmad=false", "-std=c++17"};
 
 std::string cuda_home() {
   const char* home = std::getenv("CUDA_HOME");
@@ -24,19 +27,28 @@ std::string cuda_home() {
 struct Nvrtc {
   using Program = void*;
   int (*version)(int*, int*) = nullptr;
+  int (*arch_count)(int*) = nullptr;
+  int (*archs)(int*) = nullptr;
   int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
   int (*compile)(Program, int, const char* const*) = nullptr;
   int (*log_size)(Program, std::size_t*) = nullptr;
   int (*log)(Program, char*) = nullptr;
+  int (*cubin_size)(Program, std::size_t*) = nullptr;
+  int (*cubin)(Program, char*) = nullptr;
   int (*destroy)(Program*) = nullptr;
   const char* (*error_string)(int) = nullptr;
-  std::string name;
+  std::string name;      // "NVRTC 13.0"
+  std::string identity;  // what tells this build of it from others
 
   bool load() {
     void* library = nullptr;
-    for (const std::string& folder : {cuda_home() + "/lib64/", std::string("/usr/local/cuda/lib64/"), std::string()})
-      for (const char* file : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
-        if (!library) library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (const char* own = std::getenv("MT_NVRTC"); own && *own) {
+      library = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+    } else {
+      for (const std::string& folder : {cuda_home() + "/lib64/", std::string("/usr/local/cuda/lib64/"), std::string()})
+        for (const char* file : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+          if (!library) library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
     if (!library) return false;
     const auto find = [&](auto& function, const char* symbol) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
@@ -44,13 +56,25 @@ struct Nvrtc {
     };
     if (!find(version, "nvrtcVersion") || !find(create, "nvrtcCreateProgram") ||
         !find(compile, "nvrtcCompileProgram") || !find(log_size, "nvrtcGetProgramLogSize") ||
-        !find(log, "nvrtcGetProgramLog") || !find(destroy, "nvrtcDestroyProgram") ||
-        !find(error_string, "nvrtcGetErrorString"))
+        !find(log, "nvrtcGetProgramLog") || !find(cubin_size, "nvrtcGetCUBINSize") || !find(cubin, "nvrtcGetCUBIN") ||
+        !find(arch_count, "nvrtcGetNumSupportedArchs") || !find(archs, "nvrtcGetSupportedArchs") ||
+        !find(destroy, "nvrtcDestroyProgram") || !find(error_string, "nvrtcGetErrorString"))
       return false;
     int major = 0, minor = 0;
     version(&major, &minor);
     name = fmt::format("NVRTC {}.{}", major, minor);
+    identity = name;
+    Dl_info where{};
+    std::error_code none;
+    if (dladdr(reinterpret_cast<void*>(version), &where) && where.dli_fname)
+      identity += fmt::format(" {}", std::filesystem::file_size(where.dli_fname, none));
     return true;
+  }
+  bool knows(int capability) const {
+    int count = 0;
+    if (arch_count(&count) != 0 || count < 1) return true;
+    std::vector<int> all(static_cast<std::size_t>(count));
+    return archs(all.data()) != 0 || std::find(all.begin(), all.end(), capability) != all.end();
   }
 };
 
@@ -60,21 +84,29 @@ const Nvrtc* nvrtc() {
   return loaded ? &library : nullptr;
 }
 
-Compiled compile_nvrtc(const Nvrtc& rtc, const std::string& text) {
-  Compiled result{rtc.name, "", {}};
+Compiled compile_nvrtc(const Nvrtc& rtc, const std::string& text, const std::string& arch) {
+  Compiled result{rtc.name, "", "", {}};
+  if (!rtc.knows(std::atoi(arch.c_str() + 3))) {
+    result.error = fmt::format("it makes no code for {}; install a newer toolkit", arch);
+    return result;
+  }
   Nvrtc::Program program = nullptr;
   if (const int rc = rtc.create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr)) {
     result.error = rtc.error_string(rc);
     return result;
   }
-  const std::string arch = std::string("-arch=") + kArchitecture;
-  const char* options[] = {arch.c_str(), "-fmad=false", "-std=c++17", "--ptxas-options=-v"};
+  const std::string target = "-arch=" + arch;
+  const char* options[] = {target.c_str(), kOptions[0], kOptions[1], "--ptxas-options=-v"};
   const int rc = rtc.compile(program, 4, options);
   std::size_t size = 0;
   rtc.log_size(program, &size);
   std::string log(size, '\0');
   rtc.log(program, log.data());
   while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  if (!rc && rtc.cubin_size(program, &size) == 0 && size > 0) {
+    result.cubin.resize(size);
+    rtc.cubin(program, result.cubin.data());
+  }
   rtc.destroy(&program);
   if (rc) result.error = log.empty() ? rtc.error_string(rc) : log;
   result.kernels = parse_ptxas(log);
@@ -90,8 +122,8 @@ std::string find_nvcc() {
   return "";
 }
 
-Compiled compile_nvcc(const std::string& nvcc, const std::string& text) {
-  Compiled result{"nvcc", "", {}};
+Compiled compile_nvcc(const std::string& nvcc, const std::string& text, const std::string& arch) {
+  Compiled result{"nvcc", "", "", {}};
   std::string folder = (std::filesystem::temp_directory_path() / "mt-nvcc-XXXXXX").string();
   if (!mkdtemp(folder.data())) {
     result.error = "no temporary folder for nvcc under " + std::filesystem::temp_directory_path().string();
@@ -99,8 +131,8 @@ Compiled compile_nvcc(const std::string& nvcc, const std::string& text) {
   }
   std::ofstream(folder + "/kernel.cu") << text;
   const std::string command =
-      fmt::format("'{0}' -arch={1} -fmad=false -std=c++17 -Xptxas -v -cubin -o '{2}/kernel.cubin' '{2}/kernel.cu' 2>&1",
-                  nvcc, kArchitecture, folder);
+      fmt::format("'{0}' -arch={1} {3} {4} -Xptxas -v -cubin -o '{2}/kernel.cubin' '{2}/kernel.cu' 2>&1", nvcc, arch,
+                  folder, kOptions[0], kOptions[1]);
   std::string log;
   if (FILE* pipe = popen(command.c_str(), "r")) {
     char block[4096];
@@ -109,6 +141,9 @@ Compiled compile_nvcc(const std::string& nvcc, const std::string& text) {
   } else {
     result.error = "nvcc could not be started";
   }
+  std::stringstream cubin;
+  cubin << std::ifstream(folder + "/kernel.cubin", std::ios::binary).rdbuf();
+  result.cubin = cubin.str();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   result.kernels = parse_ptxas(log);
@@ -148,10 +183,22 @@ std::map<std::string, KernelFacts> parse_ptxas(const std::string& log) {
   return kernels;
 }
 
-std::optional<Compiled> compile(const std::string& text) {
-  if (const Nvrtc* rtc = nvrtc()) return compile_nvrtc(*rtc, text);
-  if (const std::string nvcc = find_nvcc(); !nvcc.empty()) return compile_nvcc(nvcc, text);
+std::optional<Compiled> compile(const std::string& text, const std::string& arch) {
+  if (const Nvrtc* rtc = nvrtc()) return compile_nvrtc(*rtc, text, arch);
+  if (const std::string nvcc = find_nvcc(); !nvcc.empty()) return compile_nvcc(nvcc, text, arch);
   return std::nullopt;
+}
+
+std::string compiler_identity() {
+  if (const Nvrtc* rtc = nvrtc()) return rtc->identity;
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) return "";
+  std::error_code none;
+  return fmt::format("{} {}", nvcc, std::filesystem::file_size(nvcc, none));
+}
+
+std::string cubin_key(const std::string& text, const std::string& arch, const std::string& compiler) {
+  return hash_hex(fmt::format("{}\n{} {} {} {}", text, arch, kOptions[0], kOptions[1], compiler));
 }
 
 }  // namespace mt::cuda

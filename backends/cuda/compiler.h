@@ -16,11 +16,21 @@ struct KernelFacts {
 struct Compiled {
   std::string compiler;                        // "NVRTC 13.0", "nvcc"
   std::string error;                           // empty when it compiled
+  std::string cubin;                           // machine code of all kernels
   std::map<std::string, KernelFacts> kernels;  // by name
 };
 
-/// What the compiler says of `text` for sm_90a; nothing where no compiler is found.
-std::optional<Compiled> compile(const std::string& text);
+/// The target of text that is only checked.
+inline constexpr const char* kHopper = "sm_90a";
+
+/// Compiles `text` for a target such as sm_90a; nothing where no compiler is found. $MT_NVRTC names the NVRTC library
+/// where it lies in no usual place.
+std::optional<Compiled> compile(const std::string& text, const std::string& arch = kHopper);
+/// Tells the compiler's build from others; empty where none is found.
+std::string compiler_identity();
+/// Name of a cubin in the cache: everything that it depends on. (A driver takes cubins of its own and of older
+/// toolkits unchanged, so its version is not a part.)
+std::string cubin_key(const std::string& text, const std::string& arch, const std::string& compiler);
 /// Facts by kernel from the text that ptxas prints with -v.
 std::map<std::string, KernelFacts> parse_ptxas(const std::string& log);
 

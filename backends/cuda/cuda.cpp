@@ -1,20 +1,20 @@
-// The cuda backend: CUDA text everywhere, checked by the compiler that is installed.
+// The cuda backend: CUDA text everywhere, checked by the compiler that is installed, and run where there is a GPU.
 #include <fmt/format.h>
 
 #include "backends/backend.h"
 #include "backends/cuda/compiler.h"
+#include "backends/cuda/device.h"
 #include "backends/cuda/dialect.h"
 
 namespace mt::cuda {
 namespace {
 
-constexpr const char* kNoDevice =
-    "cuda device: this build prints and compiles CUDA text only; write it with `tile build --target cuda`";
-
 class CudaBackend final : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
-  std::string_view description() const override { return "header-free CUDA C++ text, compiled for sm_90a"; }
+  std::string_view description() const override {
+    return "NVIDIA GPUs: header-free CUDA C++, compiled by NVRTC and cached on disk";
+  }
   PipelineOptions pipeline() const override { return {}; }
   std::optional<Artefact> artefact(const Kernel& kernel) const override { return program({kernel}); }
   std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
@@ -39,8 +39,10 @@ class CudaBackend final : public Backend {
     if (facts) (*facts)["compiler"] = made->compiler;
     return problem;
   }
-  Result<std::unique_ptr<Device>> open(int) const override { return Error(kNoDevice); }
-  std::string unavailable() const override { return kNoDevice; }
+  TargetTraits traits() const override { return {.gpu = true}; }
+  Result<std::unique_ptr<Device>> open(int index) const override { return open_device(index); }
+  std::string unavailable() const override { return why_unavailable(); }
+  int rank() const override { return 20; }
 };
 
 const CudaBackend backend;

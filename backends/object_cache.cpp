@@ -1,4 +1,4 @@
-#include "backends/cpu/object_cache.h"
+#include "backends/object_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 #include "mt/base/hash.h"
 
-namespace mt::cpu {
+namespace mt {
 namespace fs = std::filesystem;
 namespace {
 
@@ -27,17 +27,6 @@ struct Header {
   char key[32];
 };
 constexpr char kMagic[8] = {'M', 'T', 'O', 'B', 'J', '0', '1', '\n'};
-
-std::string standard_folder() {
-  const auto set = [](const char* name) {
-    const char* v = std::getenv(name);
-    return v && *v ? std::string(v) : std::string();
-  };
-  if (const std::string own = set("MT_CACHE_DIR"); !own.empty()) return own + "/cpu";
-  if (const std::string xdg = set("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/metaltile/cpu";
-  if (const std::string home = set("HOME"); !home.empty()) return home + "/.cache/metaltile/cpu";
-  return "/tmp/metaltile-" + std::to_string(getuid()) + "/cpu";
-}
 
 bool write_all(int file, const void* data, std::size_t bytes) {
   const char* p = static_cast<const char*>(data);
@@ -56,9 +45,15 @@ bool write_all(int file, const void* data, std::size_t bytes) {
 ObjectCache::ObjectCache(std::string folder, std::uint64_t max_bytes)
     : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-ObjectCache& ObjectCache::standard() {
-  static ObjectCache cache(standard_folder());
-  return cache;
+std::string ObjectCache::standard_folder(std::string_view backend) {
+  const auto set = [](const char* name) {
+    const char* v = std::getenv(name);
+    return v && *v ? std::string(v) : std::string();
+  };
+  if (const std::string own = set("MT_CACHE_DIR"); !own.empty()) return fmt::format("{}/{}", own, backend);
+  if (const std::string xdg = set("XDG_CACHE_HOME"); !xdg.empty()) return fmt::format("{}/metaltile/{}", xdg, backend);
+  if (const std::string home = set("HOME"); !home.empty()) return fmt::format("{}/.cache/metaltile/{}", home, backend);
+  return fmt::format("/tmp/metaltile-{}/{}", getuid(), backend);
 }
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
@@ -157,4 +152,4 @@ void ObjectCache::trim() const {
   }
 }
 
-}  // namespace mt::cpu
+}  // namespace mt

@@ -1,18 +1,19 @@
-// Compiled objects on disk, by content. Two processes may share it; a damaged or foreign file counts as absent.
+// What backends compiled, on disk and by content. Two processes may share it; a damaged or foreign file counts as
+// absent.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace mt::cpu {
+namespace mt {
 
 class ObjectCache {
  public:
   /// In `folder`, which is made when the first object is stored; the oldest go when it grows beyond `max_bytes`.
   explicit ObjectCache(std::string folder, std::uint64_t max_bytes = 256ull << 20);
-  /// In $MT_CACHE_DIR, or $XDG_CACHE_HOME/metaltile, or ~/.cache/metaltile; in each the folder cpu.
-  static ObjectCache& standard();
+  /// In $MT_CACHE_DIR, or $XDG_CACHE_HOME/metaltile, or ~/.cache/metaltile; in each the folder of that backend.
+  static std::string standard_folder(std::string_view backend);
 
   /// The object stored under `key` (hash_hex of what it was made from).
   std::optional<std::string> find(const std::string& key) const;
@@ -29,4 +30,4 @@ class ObjectCache {
   bool noted_ = false;
 };
 
-}  // namespace mt::cpu
+}  // namespace mt
