@@ -56,8 +56,7 @@ int BenchCommand::run() const {
   options.stop.uncertainty = quick ? 0.02 : 0.005;
   const auto work = select_problems(entries);
   keep_memory();
-  std::unique_ptr<HostCeiling> ceiling;
-  if (uses_host_memory(*opened.device)) ceiling = std::make_unique<HostCeiling>();
+  const std::unique_ptr<CeilingSource> ceiling = ceiling_of(*opened.device);
 
   std::FILE* to = json == "-" ? stderr : stdout;
   const bool colour = colour_wanted(fileno(to));

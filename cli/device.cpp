@@ -70,16 +70,18 @@ class DeviceVerb : public Verb {
     j["threadgroup_bytes"] = info.limits.threadgroup_bytes;
     j["max_groups"] = info.limits.max_groups;
     for (const auto& [key, value] : info.details) j[key] = value;
-    // The reference device runs in host memory as well, but its speed has nothing to do with it.
-    if (no_measure_ || !uses_host_memory(device) || usable_devices().front() != b.name()) return j;
-    HostCeiling host;
+    // The reference device, the last choice, runs in host memory as well, but its speed has nothing to do with it.
+    if (no_measure_ || usable_devices().back() == b.name()) return j;
+    const auto source = ceiling_of(device);
+    if (!source) return j;
     std::vector<Ceiling> samples;
-    for (int i = 0; i < 9; ++i) samples.push_back(host.sample());
+    for (int i = 0; i < 9; ++i) samples.push_back(source->sample());
     const Ceiling c = median_of(samples);
     j["copy_bytes_per_second"] = c.copy;
     j["read_bytes_per_second"] = c.read;
     j["write_bytes_per_second"] = c.write;
     j["flops_per_second"] = c.flops;
+    if (c.launch > 0) j["launch_ns"] = 1e9 * c.launch;
     return j;
   }
   bool json_ = false, no_measure_ = false;

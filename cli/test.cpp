@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <map>
 
 #include "mt/harness/file.h"
@@ -13,10 +14,24 @@
 namespace mt {
 namespace {
 constexpr int kFailuresShown = 3;  // of one kernel and dtype
+
+/// `2/16`: the 2nd, 18th, 34th... of all; everything where it is empty. UsageError for anything else.
+std::vector<const KernelEntry*> part_of(std::vector<const KernelEntry*> all, const std::string& part) {
+  if (part.empty()) return all;
+  std::size_t which = 0, parts = 0;
+  const char* const end = part.data() + part.size();
+  const auto first = std::from_chars(part.data(), end, which);
+  const bool good = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/' &&
+                    std::from_chars(first.ptr + 1, end, parts).ptr == end && which >= 1 && which <= parts;
+  if (!good) throw UsageError(fmt::format("--part {}: write I/N, with I from 1 to N", part));
+  std::vector<const KernelEntry*> some;
+  for (std::size_t i = which - 1; i < all.size(); i += parts) some.push_back(all[i]);
+  return some;
+}
 }  // namespace
 
 int run_test_cases(const TestCommand& command, OpenDevice opened) {
-  const auto entries = command.kernel.select();
+  const auto entries = part_of(command.kernel.select(), command.part);
   const TestOptions options{command.problem.overrides(entries), command.problem.problem(entries), command.repeat};
   Runner runner(*opened.backend, *opened.device);
   const bool colour = colour_wanted(STDOUT_FILENO);
@@ -58,6 +73,8 @@ void TestCommand::declare(CLI::App& app) {
   problem.declare(app);
   app.add_option("--json", json, "also one JSON object a case to this file (- is the standard output)")
       ->type_name("FILE");
+  app.add_option("--part", part, "only the I-th of N parts of the kernels, to share them among processes")
+      ->type_name("I/N");
   app.add_flag("-v,--verbose", verbose, "a line for each case, not only for those that fail");
 }
 

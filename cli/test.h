@@ -9,7 +9,7 @@ namespace mt {
 struct TestCommand {
   KernelOptions kernel;
   ProblemOptions problem;
-  std::string json;
+  std::string json, part;
   bool verbose = false;
   bool repeat = true;
   void declare(CLI::App& app);

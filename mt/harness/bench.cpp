@@ -28,12 +28,17 @@ double cpu_seconds() {
 }
 
 /// How many sets of tensors it takes so that none is in the cache when its turn comes again.
-std::size_t copies_for(std::size_t bytes, const BenchOptions& options) {
-  const std::size_t wanted = options.rotation_bytes ? options.rotation_bytes : 2 * cache_bytes();
+std::size_t copies_for(std::size_t bytes, std::size_t cache, const BenchOptions& options) {
+  const std::size_t wanted = options.rotation_bytes ? options.rotation_bytes : 3 * cache;
   if (bytes == 0 || bytes >= wanted) return 1;
   return std::max<std::size_t>(1,
                                std::min({(wanted + bytes - 1) / bytes, options.memory / bytes, options.most_copies}));
 }
+
+constexpr double kLeastSample = 200e-6;  // a shorter call is timed several at a time
+constexpr double kLeastRecorded = 20, kLeastRecordedSample = 1e-3;
+constexpr std::size_t kMostRecorded = 4096;
+constexpr double kWarmRecorded = 0.05;  // seconds
 
 /// Runs of the call, one after the other through all sets.
 class Rotation {
@@ -42,29 +47,47 @@ class Rotation {
   /// Seconds of `count` calls, from the first launch to the end of the last.
   double run(std::size_t count) {
     const Stopwatch watch;
+    enqueue(count);
+    device_.wait();
+    return watch.seconds();
+  }
+  /// Some calls that the device has recorded, whole rounds through the sets; null where it does not record. Found so
+  /// that they take a sample's time and a launch's own cost is spread.
+  std::unique_ptr<Recording> record(std::size_t& count) {
+    count = sets_.size();
+    auto made = device_.record([&] { enqueue(count); });
+    if (!made) return nullptr;
+    made->run();
+    const double one = made->run() / static_cast<double>(count);
+    const double wanted = std::max(kLeastRecorded, kLeastRecordedSample / std::max(one, 1e-9));
+    const auto rounds = static_cast<std::size_t>(std::ceil(wanted / static_cast<double>(count)));
+    if (rounds <= 1) return made;
+    count *= std::min(rounds, std::max<std::size_t>(1, kMostRecorded / count));
+    return device_.record([&] { enqueue(count); });
+  }
+
+ private:
+  void enqueue(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       sets_[next_].bound().run();
       next_ = next_ + 1 == sets_.size() ? 0 : next_ + 1;
     }
-    device_.wait();
-    return watch.seconds();
   }
-
- private:
   Device& device_;
   std::vector<TensorSet>& sets_;
   std::size_t next_ = 0;
 };
 
-constexpr double kLeastSample = 200e-6;  // a shorter call is timed several at a time
-
-void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, HostCeiling* ceiling) {
+void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, CeilingSource* ceiling) {
   // Every set once, so that all pages are there; then until the clock has had time to rise.
   calls.run(r.copies);
   const Stopwatch warming;
   double one = calls.run(1);
   for (int i = 0; i < 1000 && warming.seconds() < 0.02; ++i) one = std::min(one, calls.run(1));
-  const auto batch = static_cast<std::size_t>(std::clamp(std::ceil(kLeastSample / std::max(one, 1e-9)), 1.0, 4096.0));
+  auto batch = static_cast<std::size_t>(std::clamp(std::ceil(kLeastSample / std::max(one, 1e-9)), 1.0, 4096.0));
+  const std::unique_ptr<Recording> recorded = calls.record(batch);
+  if (recorded)
+    for (const Stopwatch more; more.seconds() < kWarmRecorded;) recorded->run();
   std::vector<double> samples;
   std::vector<Ceiling> ceilings;
   double spent = 0, since = 1e9, cpu = 0;
@@ -73,10 +96,10 @@ void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, HostC
     if (ceiling && since >= options.ceiling_every) {
       ceilings.push_back(ceiling->sample());
       since = 0;
-      calls.run(1);  // brings code and page tables back; not counted
+      recorded ? recorded->run() : calls.run(1);  // brings code and page tables back; not counted
     }
     const double cpu_before = cpu_seconds();
-    const double seconds = calls.run(batch);
+    const double seconds = recorded ? recorded->run() : calls.run(batch);
     cpu += cpu_seconds() - cpu_before;
     samples.push_back(seconds / static_cast<double>(batch));
     spent += seconds;
@@ -94,7 +117,7 @@ void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, HostC
 }
 
 void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
-         HostCeiling* ceiling) {
+         CeilingSource* ceiling) {
   const Call call = runner.prepare(entry, problem, options.overrides);
   Device& device = runner.device();
   r.compile_ms = call.compile_ms();
@@ -129,8 +152,9 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   const bool in_place = std::any_of(slots.begin(), slots.end(), [](const TensorSlot& s) {
     return s.param->access == Access::InOut && !s.param->temporary;
   });
-  r.copies = copies_for(r.tensor_bytes, options);
-  r.cached = r.copies * r.tensor_bytes < cache_bytes();
+  const std::size_t cache = cache_bytes(device);
+  r.copies = copies_for(r.tensor_bytes, cache, options);
+  r.cached = r.copies * r.tensor_bytes < cache;
   for (std::size_t i = 1; i < r.copies; ++i) {
     sets.emplace_back(device, call);
     sets.back().reset(inputs);
@@ -156,10 +180,8 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
 
 }  // namespace
 
-bool uses_host_memory(Device& device) { return device.allocate(256)->host() != nullptr; }
-
 BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
-                      HostCeiling* ceiling) {
+                      CeilingSource* ceiling) {
   BenchResult r;
   r.kernel = entry.name;
   r.dtype = std::string(name_of(entry.dtype));

@@ -12,8 +12,8 @@ namespace mt {
 struct BenchOptions {
   StoppingCriterion stop;
   Overrides overrides;
-  double ceiling_every = 0.06;                // seconds of samples between two looks at the ceilings
-  std::size_t rotation_bytes = 0;             // tensors are rotated through copies of at least this; 0: twice the cache
+  double ceiling_every = 0.06;     // seconds of samples between two looks at the ceilings
+  std::size_t rotation_bytes = 0;  // tensors are rotated through copies of at least this; 0: thrice the cache
   std::size_t memory = std::size_t{4} << 30;  // copies take no more than this
   std::size_t most_copies = 1024;
 };
@@ -42,12 +42,12 @@ struct BenchResult {
   }
 };
 
-/// Never throws Error: whatever goes wrong is in `error`. Throws Interrupted after Ctrl-C. `ceiling` is null where the
-/// device's memory is not the host's; then there is no roof.
+/// Never throws Error: whatever goes wrong is in `error`. Throws Interrupted after Ctrl-C. There is no roof where
+/// `ceiling` is null.
+///
+/// A device that records launches replays them and times them by its own clock; elsewhere the host's clock times
+/// launches until the device has finished.
 BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
-                      HostCeiling* ceiling);
-
-/// Whether buffers of the device are memory of the host, so that HostCeiling is its ceiling too.
-bool uses_host_memory(Device& device);
+                      CeilingSource* ceiling);
 
 }  // namespace mt

@@ -89,6 +89,7 @@ Json entry_of(const BenchResult& r) {
   j["copy_bytes_per_second"] = r.ceiling.copy;
   j["read_bytes_per_second"] = r.ceiling.read;
   j["write_bytes_per_second"] = r.ceiling.write;
+  if (r.ceiling.launch > 0) j["launch_ns"] = 1e9 * r.ceiling.launch;
   return j;
 }
 
@@ -148,8 +149,9 @@ std::string bench_totals(const std::vector<BenchResult>& results, double seconds
                                  grouped(compared), time_text(seconds));
   if (!ceilings.empty()) {
     const Ceiling c = median_of(ceilings);
-    text += fmt::format("ceilings measured in between: copy {} GB/s, read {} GB/s, write {} GB/s, {} GFLOP/s f32\n",
-                        rate_text(c.copy), rate_text(c.read), rate_text(c.write), rate_text(c.flops));
+    text += fmt::format("ceilings measured in between: copy {} GB/s, read {} GB/s, write {} GB/s, {} GFLOP/s f32{}\n",
+                        rate_text(c.copy), rate_text(c.read), rate_text(c.write), rate_text(c.flops),
+                        c.launch > 0 ? ", an empty launch " + time_text(c.launch) : "");
   }
   return text;
 }

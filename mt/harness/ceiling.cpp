@@ -121,7 +121,8 @@ Ceiling median_of(const std::vector<Ceiling>& all) {
     for (const Ceiling& c : all) values.push_back(c.*rate);
     return summarise(std::move(values)).median;
   };
-  return {median(&Ceiling::copy), median(&Ceiling::read), median(&Ceiling::write), median(&Ceiling::flops)};
+  return {median(&Ceiling::copy), median(&Ceiling::read), median(&Ceiling::write), median(&Ceiling::flops),
+          median(&Ceiling::launch)};
 }
 
 std::size_t cache_bytes() {
@@ -130,6 +131,30 @@ std::size_t cache_bytes() {
   if (bytes > 0) return static_cast<std::size_t>(bytes);
 #endif
   return std::size_t{32} << 20;
+}
+
+std::size_t cache_bytes(const Device& device) {
+  const std::size_t own = device.info().cache_bytes;
+  return own > 0 ? own : cache_bytes();
+}
+
+namespace {
+
+class DeviceCeiling final : public CeilingSource {
+ public:
+  explicit DeviceCeiling(Device& device) : device_(device) {}
+  Ceiling sample() override { return device_.measure_ceiling().value_or(Ceiling{}); }
+
+ private:
+  Device& device_;
+};
+
+}  // namespace
+
+std::unique_ptr<CeilingSource> ceiling_of(Device& device) {
+  if (device.measure_ceiling()) return std::make_unique<DeviceCeiling>(device);
+  if (device.allocate(256)->host()) return std::make_unique<HostCeiling>();
+  return nullptr;
 }
 
 }  // namespace mt

@@ -1,18 +1,12 @@
-// What the host's memory and arithmetic give at best: the roof that kernels on it are held against.
+// What a device's memory and arithmetic give at best: the roof that kernels on it are held against.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-namespace mt {
+#include "backends/backend.h"
 
-/// Rates of one moment.
-struct Ceiling {
-  double copy = 0;   // bytes read plus bytes written, per second
-  double read = 0;   // bytes per second
-  double write = 0;  // bytes per second
-  double flops = 0;  // f32, a fused multiply-add counts as two
-};
+namespace mt {
 
 /// Seconds that this much work takes at the ceiling: bytes that are read and written run at the rate of a copy as far
 /// as they balance, the rest at the rate of a read or a write; arithmetic runs beside them, and the slower of both
@@ -27,22 +21,35 @@ Roof roof_of(double read_bytes, double written_bytes, double flops, const Ceilin
 /// Median of each rate.
 Ceiling median_of(const std::vector<Ceiling>& all);
 
-/// Measures this host with as many threads as it has cores and buffers far larger than its caches.
-class HostCeiling {
+/// Measures rates each time it is asked.
+class CeilingSource {
+ public:
+  virtual ~CeilingSource() = default;
+  virtual Ceiling sample() = 0;
+};
+
+/// This host, with as many threads as it has cores and buffers far larger than its caches.
+class HostCeiling final : public CeilingSource {
  public:
   HostCeiling();
-  ~HostCeiling();
+  ~HostCeiling() override;
   HostCeiling(const HostCeiling&) = delete;
   HostCeiling& operator=(const HostCeiling&) = delete;
   /// One pass of each loop; some 50 ms.
-  Ceiling sample();
+  Ceiling sample() override;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Bytes of the last-level cache; 32 MiB where the system does not say.
+/// What kernels on the device are held against: its own rates, or the host's where its buffers are the host's memory;
+/// null where neither is known.
+std::unique_ptr<CeilingSource> ceiling_of(Device& device);
+
+/// Bytes of the host's last-level cache; 32 MiB where the system does not say.
 std::size_t cache_bytes();
+/// Bytes of the last-level cache that the device's buffers go through.
+std::size_t cache_bytes(const Device& device);
 
 }  // namespace mt

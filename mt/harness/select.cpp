@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "mt/harness/catalogue.h"
@@ -66,6 +67,17 @@ const Backend& backend_named(std::string_view name) {
   throw UsageError(fmt::format("unknown target '{}'; this build has {}", name, listed(all)));
 }
 
+namespace {
+
+std::optional<int> whole_number(std::string_view text) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size() || n < 0) return std::nullopt;
+  return n;
+}
+
+}  // namespace
+
 std::vector<std::string> usable_devices() {
   std::vector<std::string> names;
   for (const Backend* b : by_rank())
@@ -75,11 +87,14 @@ std::vector<std::string> usable_devices() {
 
 OpenDevice open_device(std::string_view name) {
   if (!name.empty()) {
-    const Backend* b = find_backend(name);
-    if (!b) throw UsageError(fmt::format("unknown device '{}'; this machine has {}", name, listed(usable_devices())));
+    const auto colon = name.find(':');
+    const Backend* b = find_backend(name.substr(0, colon));
+    const auto index = colon == name.npos ? 0 : whole_number(name.substr(colon + 1));
+    if (!b || !index)
+      throw UsageError(fmt::format("unknown device '{}'; this machine has {}", name, listed(usable_devices())));
     std::string why = b->unavailable();
     if (why.empty()) {
-      auto device = b->open();
+      auto device = b->open(*index);
       if (device) return {b, device.take()};
       why = device.error().what();
     }

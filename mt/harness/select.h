@@ -35,8 +35,8 @@ struct OpenDevice {
   const Backend* backend = nullptr;
   std::unique_ptr<Device> device;
 };
-/// The device of that backend, or, where the name is empty, of the best backend that works here. UsageError where
-/// there is none.
+/// The device of that backend, `cuda:1` for the one with that number, or, where the name is empty, of the best backend
+/// that works here. UsageError where there is none.
 OpenDevice open_device(std::string_view name);
 
 /// Names of the backends that a kernel can be run on here, best first.
