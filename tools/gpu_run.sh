@@ -4,7 +4,7 @@
 #   tools/gpu_run.sh OUT [STEP...]      steps: device unit test bench sanitize; all where none is given
 # OUT receives device.json, unit.json, test.jsonl, bench.json, sanitize.txt and a log. Every step runs even after one
 # failed; the last line is `N steps passed, N failed`.
-# BUILD names the build folder, PARTS the processes that share the tests, BENCH the kernels to measure (globs),
+# BUILD names the build folder, LIMIT the seconds that tests and benches may take each, PARTS the processes that share the tests, BENCH the kernels to measure (globs),
 # BENCH_ARGS further arguments of tile bench.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -55,7 +55,7 @@ unit() {
 registry() {
   local ids=() status=0 n
   for ((n = 1; n <= parts; ++n)); do
-    timeout 540 "$build/tile" test --device cuda --part "$n/$parts" --json "$out/test.$n.jsonl" >"$out/test.$n.txt" 2>&1 &
+    timeout "${LIMIT:-540}" "$build/tile" test --device cuda --part "$n/$parts" --json "$out/test.$n.jsonl" >"$out/test.$n.txt" 2>&1 &
     ids+=($!)
   done
   for n in "${!ids[@]}"; do
@@ -78,7 +78,7 @@ PY
 
 bench() {
   # shellcheck disable=SC2086
-  timeout 580 "$build/tile" bench ${BENCH:-} --device cuda ${BENCH_ARGS:-} --json "$out/bench.json"
+  timeout "${LIMIT:-580}" "$build/tile" bench ${BENCH:-} --device cuda ${BENCH_ARGS:-} --json "$out/bench.json"
 }
 
 # One case of every kernel under memcheck, and under racecheck (threadgroup memory).
