@@ -26,6 +26,8 @@ bool skips(DType from, DType middle, DType to) {
   // Not every target converts between a half and anything but f32 in one step.
   const bool direct = from == to || from == DType::F32 || to == DType::F32 || !(is_half(from) || is_half(to));
   if (!direct) return false;
+  // A float becomes an integer by saturation, an integer by wrapping.
+  if (is_int(from) && is_float(middle) && is_int(to) && !is_exact(from, to)) return false;
   if (is_exact(from, middle)) return true;
   return is_int(from) && is_int(middle) && is_int(to) && bits_of(middle) >= bits_of(to);
 }

@@ -134,6 +134,9 @@ TEST(Fold, CastsOfCasts) {
   EXPECT_EQ(cast_chain("u8", "u32", "f32"), "3");
   EXPECT_EQ(cast_chain("i8", "u32", "f32"), "4") << "negative numbers change";
   EXPECT_EQ(cast_chain("i32", "f32", "i32"), "4") << "24 bits";
+  EXPECT_EQ(cast_chain("u8", "f32", "i8"), "4") << "255 saturates to 127, and wraps to -1";
+  EXPECT_EQ(cast_chain("i8", "f32", "u16"), "4") << "-1 saturates to 0";
+  EXPECT_EQ(cast_chain("u8", "f32", "i16"), "3") << "every value fits";
 }
 
 TEST(Fold, LanesThatComeTogetherAgain) {
