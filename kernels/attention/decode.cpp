@@ -253,6 +253,7 @@ struct Decode {
             .written = rows * d * size,
             .flops = 4 * rows * keys * d};
   }
+  std::vector<std::string> batch() const { return {"n_kv_heads", "n_q_heads"}; }  // a KV head and its query heads
 };
 
 /// Configures a name: what it promises of head_dim and queries.

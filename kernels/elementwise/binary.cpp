@@ -23,6 +23,7 @@ struct BinaryMap {
   Problems tests() const { return map_tests(); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 2); }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 /// log(exp(a) + exp(b)) with the larger exponent taken out, so that nothing overflows.

@@ -26,6 +26,7 @@ struct BinaryTwo {
   Problems tests() const { return map_tests(); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 2, 2); }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 const bool registered = kernel<BinaryTwo>("mt_binary_two", Floats{});

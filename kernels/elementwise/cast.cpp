@@ -28,6 +28,7 @@ struct CastToF32 {
     const double elements = static_cast<double>(p["n"]);
     return {.read = elements * size_of(dtype_of<T>), .written = elements * 4};
   }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 const bool registered =

@@ -24,6 +24,7 @@ struct GatedMap {
   Problems tests() const { return map_tests(); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 2); }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 Vec<f32> swiglu(const Vec<f32>& gate, const Vec<f32>& up) { return silu(gate) * up; }

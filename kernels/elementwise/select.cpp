@@ -28,6 +28,7 @@ struct SelectMap {
     w.read += static_cast<double>(p["n"]);
     return w;
   }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 const bool registered = kernel<SelectMap>("mt_select", Floats{});

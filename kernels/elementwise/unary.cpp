@@ -23,6 +23,7 @@ struct UnaryMap {
   Problems tests() const { return map_tests(); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 1); }
+  std::vector<std::string> batch() const { return {"n"}; }
 };
 
 /// How the inputs of a function are spread.

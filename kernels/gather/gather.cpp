@@ -42,6 +42,7 @@ struct Gather {
     const double bytes = static_cast<double>(p["rows"] * p["n"]) * size_of(dtype_of<T>);
     return {.read = bytes + 4 * static_cast<double>(p["rows"]), .written = bytes};
   }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<Gather>("ffai_gather", Floats{});

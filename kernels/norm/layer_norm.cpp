@@ -46,6 +46,7 @@ struct LayerNorm {
   Problems tests() const { return row_tests(); }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, true, 2, 7); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<LayerNorm>("mt_layer_norm", Floats{});

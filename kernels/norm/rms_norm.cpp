@@ -38,6 +38,7 @@ struct RmsNorm {
   Problems tests() const { return row_tests(); }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, true, 1, 4); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<RmsNorm>("mt_rms_norm", Floats{});

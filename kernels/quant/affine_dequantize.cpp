@@ -62,6 +62,7 @@ struct AffineDequantize {
     return {.read = groups * (static_cast<double>(p["words"]) * 4 + 2 * size),
             .written = groups * static_cast<double>(p["group_size"]) * size};
   }
+  std::vector<std::string> batch() const { return {"n_groups"}; }
 };
 
 const bool registered = [] {

@@ -99,6 +99,7 @@ struct AffineQuantize {
     return {.read = groups * static_cast<double>(p["group_size"]) * size,
             .written = groups * (static_cast<double>(p["words"]) * 4 + 2 * size)};
   }
+  std::vector<std::string> batch() const { return {"n_groups"}; }
 };
 
 const bool registered = [] {

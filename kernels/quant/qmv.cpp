@@ -155,6 +155,7 @@ struct Qmv {
             .written = vectors * n_rows * size,
             .flops = 2 * vectors * n_rows * static_cast<double>(p["k"])};
   }
+  std::vector<std::string> batch() const { return {"m"}; }
 };
 
 const bool registered = [] {

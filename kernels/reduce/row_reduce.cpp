@@ -37,12 +37,12 @@ struct RowReduce {
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = [] {
   for (const ReductionRow& row : kReductions)
-    kernel<RowReduce>(std::string("mt_row_reduce") + row.suffix, Floats{},
-                      [row](auto& k) { set_reduction(k, row, 0.01); });
+    kernel<RowReduce>(std::string("mt_row_reduce") + row.suffix, Floats{}, [row](auto& k) { set_reduction(k, row); });
   return true;
 }();
 

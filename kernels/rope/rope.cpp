@@ -95,6 +95,7 @@ struct Rope {
     const double n = static_cast<double>(p["batch"] * p["rows"] * p["head_dim"]), size = size_of(dtype_of<T>);
     return {.read = n * size, .written = n * size, .flops = 3 * n};
   }
+  std::vector<std::string> batch() const { return {"batch"}; }
 };
 
 const bool registered = kernel<Rope>("mt_rope", Floats{});

@@ -68,6 +68,7 @@ struct RopeLlama {
     const double n = static_cast<double>(p["n_heads"] * p["head_dim"]), size = size_of(dtype_of<T>);
     return {.read = n * size, .written = n * size, .flops = 3 * n};
   }
+  std::vector<std::string> batch() const { return {"n_heads"}; }
 };
 
 const bool registered = kernel<RopeLlama>("ffai_rope_llama", Floats{});

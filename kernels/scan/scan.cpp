@@ -83,13 +83,14 @@ struct Scan {
   Problems tests() const { return row_tests() + Problems{{{"rows", 2}, {"n", 9001}}}; }
   Problems benches() const { return {{{"rows", 4096}, {"n", 4096}}, {{"rows", 1024}, {"n", 4096}}}; }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 1); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = [] {
   for (const ReductionRow& row : kReductions)
     for (const bool exclusive : {false, true})
       kernel<Scan>(std::string("mt_scan") + row.suffix + (exclusive ? "_exclusive" : ""), Floats{}, [=](auto& k) {
-        set_reduction(k, row, 0.001);
+        set_reduction(k, row);
         k.exclusive = exclusive;
       });
   return true;

@@ -37,6 +37,7 @@ struct LogSumExp {
   Problems tests() const { return row_tests() + Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges()}; }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 3); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<LogSumExp>("mt_logsumexp", Floats{});

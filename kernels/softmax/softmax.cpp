@@ -58,6 +58,7 @@ struct Softmax {
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 4); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<Softmax>("mt_softmax", Floats{});

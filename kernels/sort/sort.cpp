@@ -88,6 +88,7 @@ struct Sort {
   }
   Problems benches() const { return {{{"rows", 1024}, {"n", 1024}}, {{"rows", 256}, {"n", 4096}}}; }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 0); }
+  std::vector<std::string> batch() const { return {"rows"}; }
 };
 
 const bool registered = kernel<Sort>("mt_sort", Floats{});

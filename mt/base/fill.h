@@ -2,8 +2,25 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace mt {
+
+/// What one case lays over all its float inputs in place of the declared numbers; mt/oracle/values says how.
+enum class Values : std::uint8_t {
+  Declared,
+  Zeros,
+  Ones,
+  Equal,         // one number everywhere
+  Tiny,          // the declared ones times 2^-20: subnormal in f16
+  Large,         // the declared ones times 2^6
+  Alternating,   // v, -v, w, -w, …: sums that cancel to nothing
+  Ramp,          // a sawtooth along the flat index
+  Spike,         // one large element a row among small ones
+  MinusInf,      // -inf everywhere
+  HeadMinusInf,  // -inf in the first half of each row
+};
+std::string_view name_of(Values values);  // "zeros", "head_minus_inf", …
 
 struct Fill {
   enum class Kind : std::uint8_t { Normal, Uniform, Integers, Bits, Constant, Iota, RowScaled, RowShifted };

@@ -53,6 +53,9 @@ class KernelInstance {
   virtual Problems tests() const = 0;
   virtual Problems benches() const = 0;
   virtual Work work(const Problem& problem) const = 0;
+  /// Sizes that count independent items (rows, heads): a result does not depend, to the bit, on what else is in the
+  /// batch. All are divided alike to leave fewer items. Empty where the kernel promises nothing.
+  virtual std::vector<std::string> batch() const { return {}; }
 
  protected:
   Signature signature_;

@@ -3,6 +3,17 @@
 #include <fmt/format.h>
 
 namespace mt {
+namespace {
+thread_local NotedPreconditions* noting = nullptr;
+}  // namespace
+
+NotedPreconditions::NotedPreconditions() : outer_(noting) { noting = this; }
+NotedPreconditions::~NotedPreconditions() { noting = outer_; }
+
+void require(bool holds, std::string_view why) {
+  if (noting) noting->all_.emplace(why);
+  if (!holds) throw Error(std::string(why));
+}
 
 std::int64_t Problem::operator[](std::string_view name) const {
   const auto it = sizes_.find(std::string(name));
@@ -32,6 +43,11 @@ Problem Problem::with_edges() const {
   p.edges_ = true;
   return p;
 }
+Problem Problem::with_values(Values values) const {
+  Problem p = *this;
+  p.values_ = values;
+  return p;
+}
 Problem Problem::with_seed(std::uint64_t seed) const {
   Problem p = *this;
   p.seed_ = seed;
@@ -42,6 +58,7 @@ std::string Problem::text() const {
   for (const auto& [key, value] : sizes_) s += fmt::format("{}{}:{}", s.empty() ? "" : "/", key, value);
   for (const auto& [key, value] : reals_) s += fmt::format("{}{}:{}", s.empty() ? "" : "/", key, value);
   if (edges_) s += s.empty() ? "edges" : "/edges";
+  if (values_ != Values::Declared) s += fmt::format("{}values:{}", s.empty() ? "" : "/", name_of(values_));
   if (seed_ != 1) s += fmt::format("{}seed:{}", s.empty() ? "" : "/", seed_);
   return s;
 }

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "mt/base/error.h"
+#include "mt/base/fill.h"
 
 namespace mt {
 
@@ -29,6 +31,9 @@ class Problem {
   /// Inputs of this case hold edge values (±0, subnormals, max, ±inf, NaN, ties) among the random ones.
   Problem with_edges() const;
   bool edges() const { return edges_; }
+  /// Float inputs of this case hold a pattern in place of the declared numbers.
+  Problem with_values(Values values) const;
+  Values values() const { return values_; }
   Problem with_seed(std::uint64_t seed) const;
   std::uint64_t seed() const { return seed_; }
 
@@ -42,6 +47,7 @@ class Problem {
   std::map<std::string, double> reals_;
   std::uint64_t seed_ = 1;
   bool edges_ = false;
+  Values values_ = Values::Declared;
 };
 
 using Problems = std::vector<Problem>;
@@ -53,9 +59,22 @@ Problems over(const Problems& bases, std::string_view size, std::initializer_lis
 Problems operator+(Problems a, const Problems& b);
 
 /// States a precondition: throws Error with `why` where `holds` is false. `why` says what must hold.
-inline void require(bool holds, std::string_view why) {
-  if (!holds) throw Error(std::string(why));
-}
+void require(bool holds, std::string_view why);
+
+/// While it lives, notes what `require` is asked for on this thread, whether it holds or not.
+class NotedPreconditions {
+ public:
+  NotedPreconditions();
+  ~NotedPreconditions();
+  NotedPreconditions(const NotedPreconditions&) = delete;
+  NotedPreconditions& operator=(const NotedPreconditions&) = delete;
+  const std::set<std::string>& all() const { return all_; }
+
+ private:
+  friend void require(bool holds, std::string_view why);
+  std::set<std::string> all_;
+  NotedPreconditions* outer_;
+};
 
 /// Threadgroups along the axes, the last of which may be left out: `{x}`, `{x, y}`. A zero launches nothing.
 struct Grid {

@@ -7,6 +7,7 @@
 //     void body() const                           the device code
 //     ExpectedOutputs oracle(const Inputs&) const what is right, in double precision
 //     Problems tests() const; Problems benches() const; Work work(const Problem&) const;
+//     std::vector<std::string> batch() const      optional: sizes that count independent items
 //   };
 //   const bool registered = kernel<RmsNorm>("mt_rms_norm", dtypes<f32, f16, bf16>{});
 //
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "mt/dsl/kernel.h"
+#include "mt/dsl/reports.h"
 
 namespace mt {
 
@@ -55,6 +57,10 @@ concept HasBenches = requires(const K k) {
 template <class K>
 concept HasWork = requires(const K k, const Problem p) {
   { k.work(p) } -> std::same_as<Work>;
+};
+template <class K>
+concept HasBatch = requires(const K k) {
+  { k.batch() } -> std::same_as<std::vector<std::string>>;
 };
 template <class K>
 concept HasPlan = requires(K k, const Problem p, TargetTraits t) {
@@ -117,9 +123,14 @@ class Erased final : public KernelInstance {
   }
 
   ExpectedOutputs oracle(const Inputs& inputs) const override { return kernel_->oracle(inputs); }
-  Problems tests() const override { return kernel_->tests(); }
+  /// The kernel's own and those of users' reports.
+  Problems tests() const override { return kernel_->tests() + reported_problems(name_); }
   Problems benches() const override { return kernel_->benches(); }
   Work work(const Problem& problem) const override { return kernel_->work(problem); }
+  std::vector<std::string> batch() const override {
+    if constexpr (HasBatch<K>) return kernel_->batch();
+    return {};
+  }
 
  private:
   std::string name_;

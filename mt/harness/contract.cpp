@@ -229,6 +229,14 @@ void check_bindings(const std::vector<TensorSlot>& slots, const std::map<std::st
     }
 }
 
+void check_alignment(const std::string& tensor, const BufferView& view, std::size_t alignment) {
+  if (alignment > 1 && view.offset % alignment != 0)
+    throw Error(
+        fmt::format("the view of tensor {} starts at byte {}, but the compiled kernel moves {} bytes at a time; "
+                    "start it at a multiple of {}",
+                    tensor, view.offset, alignment, alignment));
+}
+
 std::string contextual(const std::string& kernel_id, const Problem& problem, std::string_view what) {
   const std::string name = kernel_id.substr(0, kernel_id.find('/'));
   const bool named = what.find("[" + name) != std::string_view::npos;

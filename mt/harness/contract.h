@@ -40,6 +40,9 @@ std::int64_t threadgroup_bytes(const Kernel& kernel);
 /// Every tensor has a buffer of exactly its bytes, and nothing that is written overlaps another tensor. Throws Error.
 void check_bindings(const std::vector<TensorSlot>& slots, const std::map<std::string, BufferView>& views);
 
+/// The view starts where the compiled accesses of a tensor can start. Throws Error.
+void check_alignment(const std::string& tensor, const BufferView& view, std::size_t alignment);
+
 /// `[kernel/dtype] what; problem n:5`.
 std::string contextual(const std::string& kernel_id, const Problem& problem, std::string_view what);
 /// Runs `f`; an Error from it says which kernel and problem it is about.

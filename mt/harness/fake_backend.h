@@ -33,11 +33,13 @@ T* fake_data(const BufferView& view) {
 
 class FakeProgram final : public Program {
  public:
-  explicit FakeProgram(int threads) : threads_(threads) {}
+  FakeProgram(int threads, std::size_t alignment) : threads_(threads), alignment_(alignment) {}
   int max_threads() const override { return threads_; }
+  std::size_t start_alignment(std::size_t) const override { return alignment_; }
 
  private:
   int threads_;
+  std::size_t alignment_;
 };
 
 class FakeDevice final : public Device {
@@ -53,9 +55,10 @@ class FakeDevice final : public Device {
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<FakeBuffer>(bytes); }
   std::shared_ptr<Program> compile(const Kernel&) override {
     ++*compiled_;
-    return std::make_shared<FakeProgram>(program_threads_);
+    return std::make_shared<FakeProgram>(program_threads_, start_alignment);
   }
   void launch(Program&, const Arguments& arguments, const Groups& groups) override { body_(arguments, groups); }
+  std::size_t start_alignment = 1;  // of the programs that are compiled from now on
 
  private:
   Body body_;
@@ -64,7 +67,7 @@ class FakeDevice final : public Device {
   int* compiled_;
 };
 
-class FakeBackend final : public Backend {
+class FakeBackend : public Backend {
  public:
   explicit FakeBackend(FakeDevice::Body body, Limits limits = {}, int program_threads = 1024)
       : body_(std::move(body)), limits_(limits), program_threads_(program_threads) {}

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mt/oracle/fill.h"
+#include "mt/oracle/values.h"
 
 namespace mt {
 namespace {
@@ -100,6 +101,7 @@ std::map<std::string, HostTensor> make_inputs(const std::vector<TensorSlot>& slo
     HostTensor t(p.name, p.dtype, s.shape);
     const std::int64_t below = p.fill.below.empty() ? 0 : problem[p.fill.below];
     if (t.count() > 0) oracle::fill(t, p.fill, problem.seed(), below, problem.edges() && p.fill.edges);
+    if (is_float(p.dtype) && p.fill.edges) oracle::lay_values(t, problem.values());
     inputs.emplace(p.name, std::move(t));
   }
   return inputs;

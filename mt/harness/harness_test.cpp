@@ -200,12 +200,13 @@ TEST(Harness, TotalsCountAndZeroChecksAreNoPass) {
   const auto device = backend.open().take();
   Runner runner(backend, *device);
   const KernelEntry add = entry_of<Add>("add"), nothing = entry_of<Nothing>("nothing");
-  const TestTotals good = run_tests(runner, {&add}, {}, {});
+  const TestTotals good = run_tests(runner, {&add}, {.derived = false}, {});
   EXPECT_EQ(good.exit_code(), 0);
   EXPECT_EQ(good.cases, 3);
   EXPECT_EQ(good.empty, 1);
   EXPECT_EQ(good.compared, 1001);
-  const TestTotals unchecked = run_tests(runner, {&add, &nothing}, {}, {});
+  EXPECT_GT(run_tests(runner, {&add}, {}, {}).cases, 10) << "with the derived ones";
+  const TestTotals unchecked = run_tests(runner, {&add, &nothing}, {.derived = false}, {});
   EXPECT_EQ(unchecked.exit_code(), 3);
   ASSERT_EQ(unchecked.unchecked.size(), 1u);
   EXPECT_EQ(unchecked.unchecked[0], "nothing/f32");
@@ -232,7 +233,7 @@ TEST(Harness, JsonOfACase) {
   r.compared = 5;
   r.bound = 0.5;
   EXPECT_EQ(test_json(r), R"({"kernel":"add","dtype":"f32","case":"n:5","device":"fake","passed":true,"compared":5,)"
-                          R"("max_error":0.0,"bound":0.5})");
+                          R"("max_error":0.0,"bound":0.5,"bound_used":0.0})");
   r.max_error = INFINITY;
   r.error = "bad \xff byte";
   EXPECT_NE(test_json(r).find("\"max_error\":null"), std::string::npos);

@@ -30,6 +30,15 @@ bool Call::has_atomics() const {
   return false;
 }
 
+Call Call::with_kernels(const std::vector<Kernel>& stages) const {
+  Call call = *this;
+  for (PreparedStage& stage : call.stages_) {
+    stage.compiled = {.kernel = stages.at(stage.index), .program = nullptr};
+    stage.compiled.program = device_->compile(stage.compiled.kernel);
+  }
+  return call;
+}
+
 BoundCall Call::bind(std::map<std::string, BufferView> views) const {
   return in_context(id_, problem_, [&] {
     BoundCall bound;
@@ -45,8 +54,11 @@ BoundCall Call::bind(std::map<std::string, BufferView> views) const {
     check_bindings(slots_, views);
     for (const PreparedStage& stage : stages_) {
       BoundCall::Step step{stage.compiled.program, {{}, stage.scalars}, stage.groups};
-      for (const Memory& m : stage.compiled.kernel.memories)
-        if (m.space == Space::Device) step.arguments.buffers.push_back(views.at(m.name));
+      for (const Memory& m : stage.compiled.kernel.memories) {
+        if (m.space != Space::Device) continue;
+        check_alignment(m.name, views.at(m.name), step.program->start_alignment(step.arguments.buffers.size()));
+        step.arguments.buffers.push_back(views.at(m.name));
+      }
       bound.steps_.push_back(std::move(step));
     }
     return bound;
@@ -74,7 +86,7 @@ Call Runner::prepare(const KernelEntry& entry, const Problem& problem, const Ove
       Kernel traced = instance.trace(i);
       call.compile_ms_ += tracing.milliseconds();
       check_geometry(traced, groups, limits, limits.max_threads);
-      PreparedStage stage{plans[i].name, groups, programs_.get(*backend_, *device_, std::move(traced)), {}};
+      PreparedStage stage{plans[i].name, i, groups, programs_.get(*backend_, *device_, std::move(traced)), {}};
       if (!stage.compiled.reused) call.compile_ms_ += stage.compiled.optimise_ms + stage.compiled.compile_ms;
       check_geometry(stage.compiled.kernel, groups, limits, stage.compiled.program->max_threads());
       for (const ScalarParam& s : stage.compiled.kernel.scalars)

@@ -18,6 +18,7 @@ namespace mt {
 /// One launch of a call.
 struct PreparedStage {
   std::string name;
+  std::size_t index = 0;  // among all stages of the plan
   Groups groups;
   Compiled compiled;
   std::vector<std::uint64_t> scalars;
@@ -60,8 +61,12 @@ class Call {
   /// Tracing, passes and compilation; parts that the process had compiled before cost nothing.
   double compile_ms() const { return compile_ms_; }
 
+  /// The same call with other kernels for its stages, by `PreparedStage::index`, compiled as they are. Throws Error.
+  Call with_kernels(const std::vector<Kernel>& stages) const;
+
   /// Binds buffers by tensor name. Temporaries that are not given are allocated. Throws Error where a view has not
-  /// exactly its tensor's bytes, or an output shares memory with another tensor.
+  /// exactly its tensor's bytes or starts where the compiled kernel can't, or an output shares memory with another
+  /// tensor.
   BoundCall bind(std::map<std::string, BufferView> views) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "mt/harness/batch.h"
 #include "mt/harness/memory.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
@@ -50,6 +51,8 @@ void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const
     device.wait();
     add_sentence(r.error, compare_bits(outputs, set.outputs()));
   }
+  if (options.alone && r.error.empty())
+    add_sentence(r.error, compare_alone(runner, entry, call, inputs, outputs, options.overrides));
 }
 
 }  // namespace

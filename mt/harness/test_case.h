@@ -21,6 +21,7 @@ struct CaseResult {
 
 struct CaseOptions {
   bool repeat = false;  // run again and ask for equal bits
+  bool alone = false;   // run items of the batch by themselves and ask for equal bits
   Overrides overrides;
 };
 

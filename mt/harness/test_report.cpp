@@ -10,10 +10,6 @@
 namespace mt {
 namespace {
 
-std::string painted(const std::string& text, const char* code, bool colour) {
-  return colour ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-}
-
 std::string count_of(std::int64_t n, const char* thing) {
   return fmt::format("{} {}{}", grouped(n), thing, n == 1 ? "" : "s");
 }
@@ -30,6 +26,7 @@ std::string test_json(const CaseResult& r) {
   j["compared"] = r.compared;
   j["max_error"] = r.max_error;  // nlohmann prints null for what is not finite
   j["bound"] = r.bound;
+  j["bound_used"] = r.ratio;
   if (r.empty) j["empty"] = true;
   if (!r.error.empty()) j["error"] = r.error;
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

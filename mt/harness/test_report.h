@@ -7,8 +7,9 @@
 
 namespace mt {
 
-/// One JSON object, without the newline: kernel, dtype, case, device, passed, compared, max_error, bound; `empty` for a
-/// case without output elements and `error` for one that failed. Numbers that are infinite become null.
+/// One JSON object, without the newline: kernel, dtype, case, device, passed, compared, max_error, bound,
+/// bound_used (max_error over bound); `empty` for a case without output elements and `error` for one that failed.
+/// Numbers that are infinite become null.
 std::string test_json(const CaseResult& result);
 
 /// A block of lines for a case that failed.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "mt/harness/derived.h"
 #include "mt/harness/interrupt.h"
 #include "mt/harness/stopwatch.h"
 
@@ -30,7 +31,12 @@ TestTotals run_tests(Runner& runner, const std::vector<const KernelEntry*>& entr
   for (const KernelEntry* entry : entries) {
     Selected w{entry, {}};
     std::set<std::string> seen;
-    for (const Problem& p : entry->make()->tests()) {
+    const auto instance = entry->make();
+    Problems cases = instance->tests();
+    const bool changes = !options.changes.sizes().empty() || !options.changes.reals().empty();
+    if (options.derived && !changes)
+      cases = cases + derived_cases(*instance, runner.backend().traits(), options.overrides);
+    for (const Problem& p : cases) {
       Problem changed = overlaid(p, options.changes);
       if (seen.insert(changed.text()).second) w.cases.push_back(std::move(changed));
     }
@@ -48,7 +54,8 @@ TestTotals run_tests(Runner& runner, const std::vector<const KernelEntry*>& entr
     for (const Problem& p : w.cases) {
       check_interrupt();
       if (observer.before) observer.before(*w.entry, p, done, total);
-      const CaseResult r = run_case(runner, *w.entry, p, {options.repeat && compared == 0, options.overrides});
+      const CaseResult r =
+          run_case(runner, *w.entry, p, {options.repeat && compared == 0, options.alone, options.overrides});
       ++done;
       ++totals.cases;
       totals.failed += r.passed ? 0 : 1;

@@ -22,8 +22,10 @@ struct TestTotals {
 
 struct TestOptions {
   Overrides overrides;
-  Problem changes;     // laid over every case; cases that become equal run once
-  bool repeat = true;  // the first case of each kernel and dtype that compares something is run twice
+  Problem changes;      // laid over every case; cases that become equal run once
+  bool repeat = true;   // the first case of each kernel and dtype that compares something is run twice
+  bool alone = true;    // items of every batch are also run by themselves
+  bool derived = true;  // with the cases that follow from the kernel's own, where there are no changes
 };
 
 /// Called before each case (`done` of `total` are finished) and after it.

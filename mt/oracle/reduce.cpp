@@ -22,10 +22,13 @@ class Running {
   }
   void add(double x) {
     ++count_;
+    int exponent = 0;
+    rounding_ += std::fabs(std::frexp(x, &exponent)) != 0.5;
     combine(x, std::fabs(x));
   }
   void merge(const Running& other) {
     count_ += other.count_;
+    rounding_ += other.rounding_;
     combine(other.value_, other.magnitude_);
   }
   Estimate estimate() const {
@@ -33,7 +36,7 @@ class Running {
       case Reduction::Sum:
         return {value_, sum_factor(count_) * kUnit * magnitude_};
       case Reduction::Prod:
-        return {value_, product_factor() * kUnit * std::fabs(value_) + (count_ > 1 ? kTiny : 0)};
+        return {value_, product_error() * std::fabs(value_) + (count_ > 1 ? kTiny : 0)};
       default:
         return {value_, 0};
     }
@@ -57,15 +60,16 @@ class Running {
         break;
     }
   }
-  /// All n - 1 roundings of a product reach its result, in whatever order; many of them add up like a random walk.
-  double product_factor() const {
-    const auto n = static_cast<double>(count_);
-    return count_ < 1 ? 0 : std::min(n - 1, 16 + 6 * std::sqrt(n));
+  /// Relative error of the product in any order: one rounding less than there are factors that are no powers of two,
+  /// since those multiply exactly. All roundings may go one way: where factors are near 1, and with them the partial
+  /// products, the errors repeat, so they can't be counted on to cancel as those of a sum are.
+  double product_error() const {
+    return std::expm1(kUnit * static_cast<double>(std::max<std::int64_t>(rounding_ - 1, 0)));
   }
 
   Reduction op_;
   double value_, magnitude_ = 0;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, rounding_ = 0;  // elements; factors that are no powers of two
 };
 
 Expected extreme_index(const HostTensor& x, const Rows& r, bool largest) {

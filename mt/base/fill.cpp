@@ -1,0 +1,11 @@
+#include "mt/base/fill.h"
+
+namespace mt {
+
+std::string_view name_of(Values values) {
+  constexpr std::string_view kNames[] = {"declared",    "zeros", "ones",  "equal",     "tiny",          "large",
+                                         "alternating", "ramp",  "spike", "minus_inf", "head_minus_inf"};
+  return kNames[static_cast<int>(values)];
+}
+
+}  // namespace mt
