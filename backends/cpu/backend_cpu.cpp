@@ -14,7 +14,7 @@ class CpuBackend final : public Backend {
   std::string_view description() const override { return "the host's cores: vector code by LLVM, cached on disk"; }
   PipelineOptions pipeline() const override { return {.lower_group_reduce = false, .contiguous_simds = true}; }
   std::optional<Artefact> artefact(const Kernel& kernel) const override {
-    return Artefact{"ll", emit(kernel, {.small_masks = cpu_info().small_masks, .avx512 = cpu_info().avx512}).text};
+    return Artefact{"ll", emit(kernel, cpu_info().emit).text};
   }
   Result<std::unique_ptr<Device>> open(int index) const override {
     if (index != 0) return Error("cpu: there is one device, number 0");

@@ -42,8 +42,9 @@ CpuInfo read() {
   }
   c.identity += c.name + flags;
   const auto has = [&](const std::string& f) { return flags.find(" " + f + " ") != flags.npos; };
-  c.small_masks = has("avx512bw") && has("avx512vl");
-  c.avx512 = has("avx512f") && has("avx512dq");
+  c.emit.small_masks = has("avx512bw") && has("avx512vl");
+  c.emit.avx512 = has("avx512f") && has("avx512dq");
+  c.emit.native_bf16 = c.emit.avx512 && has("avx512_bf16");
   c.isa = has("avx512f") ? "AVX-512" : has("avx2") ? "AVX2" : has("asimd") ? "NEON" : "baseline";
   if (c.name.empty()) c.name = "CPU";
   cpu_set_t set;

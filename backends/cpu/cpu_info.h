@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include "backends/cpu/emit.h"
+
 namespace mt::cpu {
 
 struct CpuInfo {
@@ -11,8 +13,7 @@ struct CpuInfo {
   std::string identity;        // name and feature flags: equal where an object for one runs on the other
   int cores = 1;               // that this process may run on
   std::size_t last_cache = 0;  // bytes of the last level
-  bool small_masks = false;    // AVX-512BW
-  bool avx512 = false;         // AVX-512 F and DQ
+  EmitOptions emit;            // what code for it may use
   std::map<std::string, std::string> details;
 };
 

@@ -83,8 +83,9 @@ class CpuProgram final : public Program {
 
  private:
   Version make(bool stream) const {
-    const Emitted e =
-        emit(kernel_, {.small_masks = cpu_info().small_masks, .avx512 = cpu_info().avx512, .stream = stream});
+    EmitOptions options = cpu_info().emit;
+    options.stream = stream;
+    const Emitted e = emit(kernel_, options);
     return {compile_text(e.text, kernel_.name, object_cache()), e.scratch_bytes};
   }
   Kernel kernel_;
@@ -180,8 +181,8 @@ void CpuDevice::launch(Program& program, const Arguments& arguments, const Group
         scratch(version.scratch_bytes));
   };
   if (total == 1 || threads_ == 1) return part(0, total);
-  // Several pieces a thread, so that a slow core does not hold up the rest.
-  const std::int64_t piece = std::max<std::int64_t>(1, total / (threads_ * 8));
+  // Many pieces a thread, so that a slow core does not hold up the rest.
+  const std::int64_t piece = std::max<std::int64_t>(1, total / (threads_ * 32));
   workers_->run(total, piece, part);
 }
 

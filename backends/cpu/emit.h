@@ -7,7 +7,7 @@
 
 namespace mt::cpu {
 
-inline constexpr int kEmitterVersion = 4;  // part of the cache key: raise it when equal text may mean other objects
+inline constexpr int kEmitterVersion = 5;  // part of the cache key: raise it when equal text may mean other objects
 inline constexpr const char* kEntry = "mt_kernel";
 
 /// Signature of the entry point. Runs the threadgroups [begin, end) of a grid of gx * gy * gz, x fastest. `scratch` is
@@ -18,6 +18,7 @@ using EntryPoint = void (*)(void** buffers, const std::uint64_t* scalars, std::i
 struct EmitOptions {
   bool small_masks = false;  // masked loads and stores of 8 and 16 bits are cheap (AVX-512BW)
   bool avx512 = false;       // AVX-512 F and DQ: their own instructions for extremes and for scaling by powers of two
+  bool native_bf16 = false;  // AVX-512 BF16: its own rounding of f32 to bf16
   bool stream = false;       // stores go past the caches
 };
 

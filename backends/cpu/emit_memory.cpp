@@ -113,8 +113,8 @@ void Emitter::load(const Inst& i) {
     if (contiguous(o, lanes)) {
       const Ref p = at(o[0]);
       if (!mask_) {
-        if (options_.stream && m.space == Space::Device) prefetch(p, n * bytes_of(el));
-        v.ref = w_.load(el, n, p, align, meta);
+        v.ref =
+            options_.stream && m.space == Space::Device ? load_ahead(el, n, p, align) : w_.load(el, n, p, align, meta);
       } else if (size_of(t.dtype) >= 4 || options_.small_masks) {
         v.ref = w_.call_as(fmt::format("llvm.masked.load.v{}{}{}.p0", n, el == El::F32 ? "f" : "i", 8 * bytes_of(el)),
                            el, n, {p, Writer::integer(El::I32, align), lane_mask(lanes), Writer::zero(el, n)});
@@ -197,13 +197,19 @@ void Emitter::store(const Inst& i) {
   scatter(i.memory, index, v, lanes);
 }
 
-/// Asks for what the same simdgroup's walk comes to a few pages later: hardware stops at the end of a page.
-void Emitter::prefetch(const Ref& p, int bytes) {
+/// Loads line by line and asks for what the same simdgroup's walk comes to two pages later: hardware stops at the end
+/// of a page. A prefetch between any two lines keeps their loads in the order of addresses; LLVM turns the halves of a
+/// wide load around, which costs a copy a sixth of its bandwidth.
+Ref Emitter::load_ahead(El el, int n, const Ref& p, int align) {
   constexpr int kLine = 64, kAhead = 8192;
-  for (int at = 0; at < bytes; at += kLine) {
-    const Ref there = w_.element(p, El::I8, Writer::integer(El::I64, kAhead + at));
+  const int bytes = n * bytes_of(el), lines = std::max(1, bytes / kLine), each = n / lines;
+  std::vector<Ref> parts;
+  for (int line = 0; line < lines; ++line) {
+    const Ref there = w_.element(p, El::I8, Writer::integer(El::I64, kAhead + line * kLine));
     w_.line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", there.name));
+    parts.push_back(w_.load(el, each, w_.element(p, el, Writer::integer(El::I64, line * each)), align));
   }
+  return w_.join(std::move(parts));
 }
 
 /// Past the caches where the address is aligned for it: what is written is larger than they are.
@@ -265,12 +271,7 @@ Ref Emitter::gather(MemoryId m, ValueId index, int lanes) {
     std::vector<Ref> parts;
     for (int l = 0; l < kLanes; ++l)
       parts.push_back(w_.load(el, lanes, lane_pointer(m, index, pointers, l), size_of(dt), meta));
-    while (parts.size() > 1) {
-      std::vector<Ref> joined;
-      for (std::size_t p = 0; p < parts.size(); p += 2) joined.push_back(w_.join(parts[p], parts[p + 1]));
-      parts = std::move(joined);
-    }
-    return parts[0];
+    return w_.join(std::move(parts));
   }
   // One or two bytes: the aligned word around them, then a shift. Two bytes may straddle words only where a pair of
   // bytes is loaded from an odd place.
@@ -368,14 +369,10 @@ void Emitter::scatter(MemoryId m, ValueId index, const Ref& v, int lanes) {
 Ref Emitter::interleave(std::vector<Ref> parts) {
   const int lanes = static_cast<int>(parts.size()), n = parts[0].n;
   if (lanes == 1) return parts[0];
-  while (parts.size() > 1) {
-    std::vector<Ref> next;
-    for (std::size_t p = 0; p + 1 < parts.size(); p += 2) next.push_back(w_.join(parts[p], parts[p + 1]));
-    parts = std::move(next);
-  }
+  const Ref all = w_.join(std::move(parts));
   std::vector<int> m;
   for (int e = 0; e < n * lanes; ++e) m.push_back(e % lanes * n + e / lanes);
-  return w_.shuffle(parts[0], {"poison", parts[0].el, parts[0].n}, m);
+  return w_.shuffle(all, {"poison", all.el, all.n}, m);
 }
 
 Ref Emitter::every(const Ref& v, int step, int first) {

@@ -287,12 +287,42 @@ Ref Emitter::to_f32(const Ref& a, DType from) {
 Ref Emitter::from_f32(const Ref& a, DType to) {
   if (to == DType::F32) return a;
   if (to == DType::F16) return w_.bitcast(w_.cast("fptrunc", a, El::F16), El::I16, a.n);
+  if (options_.native_bf16 && a.n % kLanes == 0) return native_bf16(a);
+  return rounded_bf16(a);
+}
+
+Ref Emitter::rounded_bf16(const Ref& a) {
   const auto i = [&](std::int64_t v) { return Writer::integer(El::I32, v, a.n); };
   const Ref u = w_.bitcast(a, El::I32, a.n);
   const Ref odd = w_.bin("and", w_.bin("lshr", u, i(16)), i(1));
   const Ref rounded = w_.bin("add", w_.bin("add", u, i(0x7fff)), odd);
   const Ref kept = w_.select(w_.cmp("fcmp uno", a, a), w_.bin("or", u, i(0x400000)), rounded);
   return w_.cast("trunc", w_.bin("lshr", kept, i(16)), El::I16);
+}
+
+/// By vcvtne2ps2bf16, which takes subnormals for zero: a vector that holds one is rounded by integer instructions.
+Ref Emitter::native_bf16(const Ref& a) {
+  constexpr int kSubnormal = 0x20, kHalf = kLanes / 2;
+  Ref tiny;
+  for (int from = 0; from < a.n; from += kHalf) {
+    const Ref here = w_.call_as("llvm.x86.avx512.fpclass.ps.512", El::I1, kHalf,
+                                {w_.slice(a, from, kHalf), Writer::integer(El::I32, kSubnormal)});
+    tiny = from == 0 ? here : w_.bin("or", tiny, here);
+  }
+  const Ref slot = w_.stack(El::I16, a.n);
+  const std::string slow = w_.label("subnormal"), fast = w_.label("normal"), done = w_.label("rounded");
+  w_.branch(w_.cmp("icmp ne", w_.bitcast(tiny, El::I16, 1), Writer::integer(El::I16, 0)), slow, fast);
+  w_.place(slow);
+  w_.set(slot, rounded_bf16(a));
+  w_.jump(done);
+  w_.place(fast);
+  std::vector<Ref> parts;
+  for (int from = 0; from < a.n; from += kLanes)
+    parts.push_back(w_.call_as("llvm.x86.avx512bf16.cvtne2ps2bf16.512", El::BF16, kLanes,
+                               {w_.slice(a, from + kHalf, kHalf), w_.slice(a, from, kHalf)}));
+  w_.set(slot, w_.bitcast(w_.join(parts), El::I16, a.n));
+  w_.place(done);
+  return w_.get(slot, El::I16, a.n);
 }
 
 /// Truncates; what is out of range becomes the nearest bound, NaN 0. (LLVM 19 takes llvm.fptosi.sat apart lane by

@@ -66,13 +66,15 @@ class Emitter {
   Ref saturate(const Ref& x, DType to);
   Ref to_f32(const Ref& a, DType from);
   Ref from_f32(const Ref& a, DType to);
+  Ref rounded_bf16(const Ref& a);
+  Ref native_bf16(const Ref& a);
   Ref combine(Combine c, DType t, const Ref& a, const Ref& b);
   bool is_pure(const Inst& i) const;
 
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
-  void prefetch(const Ref& p, int bytes);
+  Ref load_ahead(El el, int n, const Ref& p, int align);
   void stream(const Ref& v, const Ref& p, int align);
   Ref address(MemoryId m);
   Ref pointer_at(MemoryId m, const Ref& index64);

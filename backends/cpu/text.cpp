@@ -9,11 +9,11 @@
 namespace mt::cpu {
 
 std::string_view name_of(El e) {
-  constexpr std::string_view names[] = {"i1", "i8", "i16", "i32", "i64", "float", "double", "half", "ptr"};
+  constexpr std::string_view names[] = {"i1", "i8", "i16", "i32", "i64", "float", "double", "half", "bfloat", "ptr"};
   return names[static_cast<int>(e)];
 }
 int bytes_of(El e) {
-  constexpr int bytes[] = {1, 1, 2, 4, 8, 4, 8, 2, 8};
+  constexpr int bytes[] = {1, 1, 2, 4, 8, 4, 8, 2, 2, 8};
   return bytes[static_cast<int>(e)];
 }
 
@@ -53,11 +53,12 @@ std::string repeated(El el, std::string text, int n) {
   return n == 1 ? text : fmt::format("splat ({} {})", name_of(el), text);
 }
 std::string overload(const Ref& r) {
-  const char* el = r.el == El::F32   ? "f32"
-                   : r.el == El::F64 ? "f64"
-                   : r.el == El::F16 ? "f16"
-                   : r.el == El::Ptr ? "p0"
-                                     : name_of(r.el).data();
+  const char* el = r.el == El::F32    ? "f32"
+                   : r.el == El::F64  ? "f64"
+                   : r.el == El::F16  ? "f16"
+                   : r.el == El::BF16 ? "bf16"
+                   : r.el == El::Ptr  ? "p0"
+                                      : name_of(r.el).data();
   return r.n == 1 ? el : fmt::format("v{}{}", r.n, el);
 }
 }  // namespace
@@ -154,12 +155,7 @@ Ref Writer::call_pieces(std::string_view function, El el, int piece, const std::
     all.insert(all.end(), constants.begin(), constants.end());
     parts.push_back(call_as(function, el, piece, all));
   }
-  while (parts.size() > 1) {
-    std::vector<Ref> joined;
-    for (std::size_t p = 0; p + 1 < parts.size(); p += 2) joined.push_back(join(parts[p], parts[p + 1]));
-    parts = std::move(joined);
-  }
-  return parts[0];
+  return join(std::move(parts));
 }
 Ref Writer::call(std::string_view intrinsic, const std::vector<Ref>& args) {
   return call_as(std::string(intrinsic) + "." + overload(args[0]), args[0].el, args[0].n, args);
@@ -218,6 +214,15 @@ Ref Writer::join(const Ref& a, const Ref& b) {
   std::vector<int> mask;
   for (int i = 0; i < a.n + b.n; ++i) mask.push_back(i);
   return shuffle(a, b, mask);
+}
+
+Ref Writer::join(std::vector<Ref> parts) {
+  while (parts.size() > 1) {
+    std::vector<Ref> joined;
+    for (std::size_t p = 0; p + 1 < parts.size(); p += 2) joined.push_back(join(parts[p], parts[p + 1]));
+    parts = std::move(joined);
+  }
+  return parts[0];
 }
 
 Ref Writer::element(const Ref& pointer, El el, const Ref& index) {

@@ -12,7 +12,7 @@
 namespace mt::cpu {
 
 /// Element types of the text. f16 and bf16 values travel as I16 and are widened where they are computed with.
-enum class El : std::uint8_t { I1, I8, I16, I32, I64, F32, F64, F16, Ptr };
+enum class El : std::uint8_t { I1, I8, I16, I32, I64, F32, F64, F16, BF16, Ptr };
 std::string_view name_of(El e);
 int bytes_of(El e);
 
@@ -66,6 +66,8 @@ class Writer {
   Ref slice(const Ref& v, int from, int count);
   /// a and b end to end; they must be equally long.
   Ref join(const Ref& a, const Ref& b);
+  /// All of them end to end: a power of two, equally long.
+  Ref join(std::vector<Ref> parts);
 
   /// Address of element `index` (any integer operand, taken as is) of an array of `el` at `pointer`.
   Ref element(const Ref& pointer, El el, const Ref& index);

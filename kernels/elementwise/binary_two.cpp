@@ -6,14 +6,13 @@ namespace mt {
 namespace {
 
 template <Storage T>
-struct BinaryTwo {
+struct BinaryTwo : MapKernel<T> {
   In<T> a{"a", {"n"}}, b{"b", {"n"}};
   Out<T> c{"c", {"n"}}, d{"d", {"n"}};
   LargeSize n{"n"};
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) {
+    map_(n, this->width, [&](U64 i, int lanes) {
       const Vec<f32> x = a.load(i, lanes), y = b.load(i, lanes);
       c.store(i, x + y);
       d.store(i, x * y);

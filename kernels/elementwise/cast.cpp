@@ -5,16 +5,16 @@
 namespace mt {
 namespace {
 
+// The wider side moves 16 bytes a thread: neighbouring threads then write neighbouring bytes.
 template <Storage T>
-struct CastToF32 {
+struct CastToF32 : MapKernel<f32> {
   In<T> input{"input", {"n"}, Fill::normal(0, 4)};
   Out<f32> out{"out", {"n"}};
   LargeSize n{"n"};
   bool through_silu = false;
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) {
+    map_(n, width, [&](U64 i, int lanes) {
       const Vec<f32> x = input.load(i, lanes);
       out.store(i, through_silu ? silu(x) : x);
     });

@@ -9,16 +9,15 @@ using Function = Vec<f32> (*)(const Vec<f32>& gate, const Vec<f32>& up);
 using Reference = Expected (*)(const HostTensor& gate, const HostTensor& up);
 
 template <Storage T>
-struct GatedMap {
+struct GatedMap : MapKernel<T> {
   In<T> gate{"gate", {"n"}, Fill::normal(0, 4)}, up{"up", {"n"}, Fill::normal(0, 4)};
   Out<T> out{"out", {"n"}};
   LargeSize n{"n"};
   Function f = nullptr;
   Reference reference = nullptr;
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) { out.store(i, f(gate.load(i, lanes), up.load(i, lanes))); });
+    map_(n, this->width, [&](U64 i, int lanes) { out.store(i, f(gate.load(i, lanes), up.load(i, lanes))); });
   }
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", reference(in["gate"], in["up"])}}; }
   Problems tests() const { return map_tests(); }

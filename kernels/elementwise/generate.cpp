@@ -7,14 +7,13 @@ namespace {
 
 /// out[i] = start + i * step.
 template <Storage T>
-struct Arange {
+struct Arange : MapKernel<T> {
   Out<T> out{"out", {"n"}};
   LargeSize n{"n"};
   Scalar<f32> start{"start", 0}, step{"step", 1};
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) {
+    map_(n, this->width, [&](U64 i, int lanes) {
       const auto position = pack(lanes, [&](int e) { return cast<f32>(i + e); });
       out.store(i, start + position * step);
     });
@@ -32,13 +31,12 @@ struct Arange {
 };
 
 /// Marsaglia's xorshift of i + 1: 32 random bits for each element.
-struct RandomHash {
+struct RandomHash : MapKernel<u32> {
   Out<u32> out{"out", {"n"}};
   LargeSize n{"n"};
 
-  Launch launch(const Problem& p) const { return map_launch<u32>(p); }
   void body() const {
-    map_(n, kMapWidth<u32>, [&](U64 i, int lanes) {
+    map_(n, width, [&](U64 i, int lanes) {
       const Vec<u32> seed = pack(lanes, [&](int e) { return cast<u32>(i + (e + 1)); });
       const Vec<u32> a = seed ^ (seed << 13), b = a ^ (a >> 17);
       out.store(i, b ^ (b << 5));

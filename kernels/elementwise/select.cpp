@@ -6,15 +6,14 @@ namespace mt {
 namespace {
 
 template <Storage T>
-struct SelectMap {
+struct SelectMap : MapKernel<T> {
   In<u8> cond{"cond", {"n"}, Fill::integers(0, 2)};
   In<T> on_true{"on_true", {"n"}}, on_false{"on_false", {"n"}};
   Out<T> out{"out", {"n"}};
   LargeSize n{"n"};
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) {
+    map_(n, this->width, [&](U64 i, int lanes) {
       out.store(i, select(cond.load(i, lanes) != 0, on_true.load(i, lanes), on_false.load(i, lanes)));
     });
   }

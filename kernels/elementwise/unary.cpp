@@ -8,16 +8,15 @@ namespace {
 using Function = Vec<f32> (*)(const Vec<f32>&);
 
 template <Storage T>
-struct UnaryMap {
+struct UnaryMap : MapKernel<T> {
   In<T> a{"a", {"n"}};
   Out<T> out{"out", {"n"}};
   LargeSize n{"n"};
   Function f = nullptr;
   oracle::Unary meaning{};
 
-  Launch launch(const Problem& p) const { return map_launch<T>(p); }
   void body() const {
-    map_(n, kMapWidth<T>, [&](U64 i, int lanes) { out.store(i, f(a.load(i, lanes))); });
+    map_(n, this->width, [&](U64 i, int lanes) { out.store(i, f(a.load(i, lanes))); });
   }
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::unary(meaning, in["a"])}}; }
   Problems tests() const { return map_tests(); }

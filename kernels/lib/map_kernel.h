@@ -4,16 +4,19 @@
 
 namespace mt {
 
-/// Elements that one thread takes so that it moves 16 bytes of T at a time.
+/// Geometry over the n elements of the problem; kernels derive from it.
 template <class T>
-constexpr int kMapWidth = 16 / size_of(dtype_of<T>) > 8 ? 8 : 16 / size_of(dtype_of<T>);
-inline constexpr int kMapThreads = 256;
+struct MapKernel {
+  static constexpr int kThreads = 256;
+  static constexpr int kWidest = 16 / size_of(dtype_of<T>) > 8 ? 8 : 16 / size_of(dtype_of<T>);  // 16 bytes of T
+  Tunable width{"width", kWidest, {1, 2, 4, 8}};  // elements a thread takes at a time
 
-/// Geometry over the n elements of the problem.
-template <class T>
-Launch map_launch(const Problem& p) {
-  return {.groups = {map_groups(p["n"], kMapWidth<T>, kMapThreads)}, .threads = kMapThreads};
-}
+  void plan(const Problem&, TargetTraits traits) { width = traits.gpu ? kWidest : 2; }
+  Launch launch(const Problem& p) const {
+    return {.groups = {map_groups(p["n"], width, kThreads)}, .threads = kThreads};
+  }
+};
+
 /// Sizes around a vector, a simdgroup and a threadgroup; nothing at all; and edge values.
 inline Problems map_tests() {
   return over(Problem{}, "n", {1, 7, 31, 32, 33, 1023, 1024, 1025, 2047, 2049, 10007, 0}) +
