@@ -29,6 +29,9 @@ bool colour_wanted(int fd) {
   const char* no = std::getenv("NO_COLOR");
   return is_terminal(fd) && !(no && *no);
 }
+std::string painted(const std::string& text, const char* code, bool colour) {
+  return colour ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+}
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;

@@ -10,6 +10,8 @@ namespace mt {
 /// Whether output to this file descriptor should hold colour and cursor movement: a terminal, NO_COLOR unset or empty.
 bool is_terminal(int fd);
 bool colour_wanted(int fd);
+/// The text between the terminal's codes for a colour ("31" red, "32" green), or as it is.
+std::string painted(const std::string& text, const char* code, bool colour);
 
 class Table {
  public:
