@@ -1,23 +1,48 @@
 // tile check: the test cases on the reference device, which refuses whatever is undefined.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <thread>
 
 #include "cli/test.h"
+#include "mt/harness/file.h"
+#include "mt/harness/pass_report.h"
+#include "mt/harness/table.h"
 
 namespace mt {
 namespace {
+
+constexpr int kFailuresShown = 3;  // of one kernel and dtype
 
 class Check : public Verb {
  public:
   Check()
       : Verb("check", "run the test cases with every check on: bounds, races, divergence, uninitialised reads",
-             "  tile check\n  tile check sdpa --nan\n") {}
+             "  tile check\n  tile check sdpa --nan\n  tile check --passes\n  tile check --passes rms_norm --all-cases "
+             "-v\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
     app.add_flag("--nan", nan_, "an operation that makes a NaN of operands that are none is an error too");
     app.add_option("--max-steps", max_steps_, "steps of one threadgroup before it counts as endless")
         ->check(positive());
+    auto* passes = app.add_flag("--passes", passes_,
+                                "run the kernel after each pass of each target too, and compare from pass to pass");
+    app.add_flag("--all-cases", all_cases_,
+                 "with --passes, every case; else one for each distinct kernel that the cases trace")
+        ->needs(passes);
+    app.add_option("--jobs", jobs_, "with --passes, kernels at a time; the number of cores where absent")
+        ->needs(passes)
+        ->check(CLI::Range(1, 1024));
   }
   int run() override {
+    if (passes_) return run_passes();
+    command_.repeat = false;
+    return run_test_cases(command_, reference());
+  }
+
+ private:
+  OpenDevice reference() const {
     OpenDevice opened = open_device("interp");
     const auto set = [&](const char* option, std::int64_t value) {
       if (!opened.device->set_option(option, value))
@@ -26,12 +51,47 @@ class Check : public Verb {
     };
     if (nan_) set("nan_birth", 1);
     if (max_steps_ > 0) set("max_steps", max_steps_);
-    command_.repeat = false;
-    return run_test_cases(command_, std::move(opened));
+    return opened;
   }
 
- private:
+  int run_passes() const {
+    const auto entries = command_.kernel.select();
+    PassCheckOptions options{command_.problem.overrides(entries), command_.problem.problem(entries), all_cases_, jobs_,
+                             [this] { return reference(); }};
+    const bool colour = colour_wanted(STDOUT_FILENO);
+    std::FILE* to = command_.json == "-" ? stderr : stdout;
+    std::string lines;
+    std::map<std::string, int> failed;  // by kernel and dtype
+    PassCheckTotals totals;
+    {
+      Progress progress;
+      const PassCheckObserver observer{
+          [&](const KernelEntry& e, std::size_t done, std::size_t total) {
+            progress.show(fmt::format("{}/{}  {}", done + 1, total, e.id()));
+          },
+          [&](const PassCheckResult& r) {
+            if (!command_.json.empty()) lines += pass_check_json(r) + "\n";
+            if (!command_.verbose && (r.passed() || ++failed[r.kernel + "/" + r.dtype] > kFailuresShown)) return;
+            progress.clear();
+            fmt::print(to, "{}",
+                       r.passed() ? fmt::format("ok   {}/{}/{} for {}: {} executions, {} compared\n", r.kernel, r.dtype,
+                                                r.problem, r.targets, r.executed, grouped(r.compared))
+                                  : failure_text(r, colour));
+            std::fflush(to);
+          }};
+      totals = check_passes(entries, options, observer);
+    }
+    for (const auto& [pair, n] : failed)
+      if (n > kFailuresShown)
+        fmt::print(to, "... {}: {} more failed; -v or --json shows them\n", pair, n - kFailuresShown);
+    if (!command_.json.empty()) write_file(command_.json, lines);
+    fmt::print(to, "{}", totals_text(totals, colour));
+    return totals.exit_code();
+  }
+
   TestCommand command_;
+  bool passes_ = false, all_cases_ = false;
+  int jobs_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   bool nan_ = false;
   std::int64_t max_steps_ = 0;
 };

@@ -25,8 +25,9 @@ const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"mem2reg", "variables become results of ifs and carried values of loops", mem2reg},
       {"simplify", "fold, algebra, cse and dce until none finds anything", simplify},
-      {"lower_simd_ranges", "loops dealt to simdgroups get their bounds", lower_simd_ranges},
-      {"lower_group_reduce", "group_reduce becomes simd_reduce, threadgroup memory and barriers", lower_group_reduce},
+      {"lower_simd_ranges", "loops dealt to simdgroups get their bounds", lower_simd_ranges, true},
+      {"lower_group_reduce", "group_reduce becomes simd_reduce, threadgroup memory and barriers", lower_group_reduce,
+       true},
       {"simplify", "again, for what lowering made", simplify},
       {"split_offsets", "constants move out of widened indices", split_offsets},
       {"simplify", "again: constants gather at the end of addresses", simplify},

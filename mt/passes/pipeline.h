@@ -15,12 +15,14 @@ struct PipelineOptions {
   bool contiguous_simds = false;   // a `for` over simdgroups gives each a contiguous run instead of a stride
   int max_vector_bytes = 16;       // widest load or store that vectorisation makes
   bool verify_each = true;         // verifier after every pass; a violation is an internal error
+  bool operator==(const PipelineOptions&) const = default;
 };
 
 struct Pass {
   std::string_view name;
   std::string_view what;                         // one line for `tile inspect --pass`
   bool (*run)(Kernel&, const PipelineOptions&);  // whether it changed anything
+  bool reorders = false;                         // may combine floats in another order: results keep the oracle's bound
 };
 
 /// All passes by name, in pipeline order (a pass that runs twice stands twice).
