@@ -80,6 +80,16 @@ class CpuProgram final : public Program {
       if (written_[n]) bytes += a.buffers[n].bytes;
     return cache > 0 && bytes >= cache && static_cast<std::size_t>(groups * kernel_.threads) >= cache / 256;
   }
+  /// Bytes of the largest input that one threadgroup takes, so that each asks for what the next one reads; at least two
+  /// pages, and no more than stays in the caches until then.
+  std::int64_t ahead(const Arguments& a, std::int64_t groups) const {
+    constexpr std::int64_t kLeast = 8 << 10, kMost = 64 << 10;
+    std::int64_t bytes = 0;
+    for (std::size_t n = 0; n < a.buffers.size() && n < written_.size(); ++n)
+      if (!written_[n]) bytes = std::max(bytes, static_cast<std::int64_t>(a.buffers[n].bytes));
+    const std::int64_t one = bytes / groups;
+    return one > kMost ? kLeast : std::max(kLeast, one);
+  }
 
  private:
   Version make(bool stream) const {
@@ -176,9 +186,10 @@ void CpuDevice::launch(Program& program, const Arguments& arguments, const Group
   if (total <= 0) return;
   const CpuProgram::Version& version = p.version(stream_ == 1 || (stream_ == 2 && p.streams(arguments, total)));
   const auto run = version.text.code->entry<EntryPoint>();
+  const std::int64_t ahead = p.ahead(arguments, total);
   const auto part = [&](std::int64_t begin, std::int64_t end) {
     run(buffers.data(), arguments.scalars.data(), begin, end, groups[0], groups[1], groups[2],
-        scratch(version.scratch_bytes));
+        scratch(version.scratch_bytes), ahead);
   };
   if (total == 1 || threads_ == 1) return part(0, total);
   // Many pieces a thread, so that a slow core does not hold up the rest.

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/emitter.h"
 #include "mt/base/error.h"
+#include "mt/ir/edit.h"
 
 namespace mt::cpu {
 namespace {
@@ -113,8 +114,9 @@ void Emitter::load(const Inst& i) {
     if (contiguous(o, lanes)) {
       const Ref p = at(o[0]);
       if (!mask_) {
-        v.ref =
-            options_.stream && m.space == Space::Device ? load_ahead(el, n, p, align) : w_.load(el, n, p, align, meta);
+        const auto last = last_read_.find(i.memory);
+        v.ref = last != last_read_.end() && last->second == i.home ? load_ahead(el, n, p, align)
+                                                                   : w_.load(el, n, p, align, meta);
       } else if (size_of(t.dtype) >= 4 || options_.small_masks) {
         v.ref = w_.call_as(fmt::format("llvm.masked.load.v{}{}{}.p0", n, el == El::F32 ? "f" : "i", 8 * bytes_of(el)),
                            el, n, {p, Writer::integer(El::I32, align), lane_mask(lanes), Writer::zero(el, n)});
@@ -197,15 +199,31 @@ void Emitter::store(const Inst& i) {
   scatter(i.memory, index, v, lanes);
 }
 
-/// Loads line by line and asks for what the same simdgroup's walk comes to two pages later: hardware stops at the end
-/// of a page. A prefetch between any two lines keeps their loads in the order of addresses; LLVM turns the halves of a
-/// wide load around, which costs a copy a sixth of its bandwidth.
+/// Only the last pass over a memory asks for what comes next: by then the passes before it have what they need, and
+/// memory works while the last one computes.
+void Emitter::find_last_reads() {
+  std::unordered_map<MemoryId, int> widest;
+  walk(kernel_, RegionId::Root, [&](InstId id) {
+    const Inst& i = kernel_.at(id);
+    if (i.op != Op::Load || kernel_.at(i.memory).space != Space::Device) return;
+    const int lanes = type(i.out[0]).lanes;
+    int& most = widest[i.memory];
+    if (lanes < most) return;
+    most = lanes;
+    last_read_[i.memory] = i.home;
+  });
+}
+
+/// Loads line by line and asks for what lies `ahead`: hardware stops at the end of a page. A prefetch between any two
+/// lines keeps their loads in the order of addresses; LLVM turns the halves of a wide load around, which costs a copy a
+/// sixth of its bandwidth.
 Ref Emitter::load_ahead(El el, int n, const Ref& p, int align) {
-  constexpr int kLine = 64, kAhead = 8192;
+  constexpr int kLine = 64;
+  const Ref next = w_.element(p, El::I8, {"%ahead", El::I64, 1});
   const int bytes = n * bytes_of(el), lines = std::max(1, bytes / kLine), each = n / lines;
   std::vector<Ref> parts;
   for (int line = 0; line < lines; ++line) {
-    const Ref there = w_.element(p, El::I8, Writer::integer(El::I64, kAhead + line * kLine));
+    const Ref there = w_.element(next, El::I8, Writer::integer(El::I64, line * kLine));
     w_.line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 3, i32 1)", there.name));
     parts.push_back(w_.load(el, each, w_.element(p, el, Writer::integer(El::I64, line * each)), align));
   }

@@ -105,6 +105,7 @@ Emitted Emitter::run() {
     const Ref raw = w_.load(memory_el_of(t), 1, at, 8);  // little endian: the low bytes come first
     params_.push_back(from_memory(raw, t));
   }
+  if (options_.stream) find_last_reads();
   // Linear ids begin .. end, kept as three counters that carry over.
   const Ref gx{"%gx", El::I64, 1}, gy{"%gy", El::I64, 1}, one = Writer::integer(El::I64, 1),
                                                           nil = Writer::zero(El::I64);
@@ -142,7 +143,7 @@ Emitted Emitter::run() {
   out.text = fmt::format("; kernel {}, {} threads a group\n", k.name, k.threads);
   out.text += w_.function(
       fmt::format("void @{}(ptr noalias nocapture readonly %buffers, ptr noalias nocapture readonly %scalars, "
-                  "i64 %begin, i64 %end, i64 %gx, i64 %gy, i64 %gz, ptr noalias align 64 %scratch)",
+                  "i64 %begin, i64 %end, i64 %gx, i64 %gy, i64 %gz, ptr noalias align 64 %scratch, i64 %ahead)",
                   kEntry),
       "#0");
   out.text += w_.others();

@@ -74,6 +74,7 @@ class Emitter {
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
+  void find_last_reads();
   Ref load_ahead(El el, int n, const Ref& p, int align);
   void stream(const Ref& v, const Ref& p, int align);
   Ref address(MemoryId m);
@@ -158,6 +159,8 @@ class Emitter {
 
   const Kernel& kernel_;
   const EmitOptions& options_;
+  std::unordered_map<MemoryId, RegionId>
+      last_read_;  // where a device memory is read for the last time, by whole vectors
   Shapes shapes_;
   Writer w_;
   std::vector<Scope> scopes_ = std::vector<Scope>(1);
