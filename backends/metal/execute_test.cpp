@@ -1,4 +1,4 @@
-// Runs printed Metal text on the host, one thread at a time, and compares every op and dtype with the op table.
+// Runs printed Metal text on the host, one thread at a time: functions of the prelude, and control flow.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <bit>
@@ -20,8 +20,6 @@ namespace mt {
 namespace {
 
 using namespace clike::testing;
-
-constexpr int kCount = 4096;
 
 /// Text compiled with the host's compiler and loaded; what C leaves undefined ends the test by a trap. Entry points are
 /// called run_<kernel>(buffers, n).
@@ -80,133 +78,6 @@ std::string entry_of(const OpCase& c) {
       "  for (unsigned g = 0; g * 64 < n; ++g)\n"
       "    for (unsigned t = 0; t < 64; ++t) {0}({1}, uint3{{g, 0, 0}}, t);\n}}\n",
       c.name(), arguments);
-}
-
-std::uint64_t read(const std::vector<std::byte>& data, DType t, int i) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, data.data() + i * size_of(t), static_cast<std::size_t>(size_of(t)));
-  return bits;
-}
-
-/// Edge values of the dtype crossed with each other (operand k walks at its own pace), then random ones.
-std::vector<std::byte> inputs(DType t, int k) {
-  std::vector<std::uint64_t> edges;
-  if (is_float(t)) {
-    for (const double v : {0.0,
-                           -0.0,
-                           1.0,
-                           -1.0,
-                           0.5,
-                           -0.5,
-                           1.5,
-                           2.5,
-                           -2.5,
-                           0.99999994,
-                           127.5,
-                           128.0,
-                           -128.5,
-                           255.9,
-                           256.0,
-                           32768.0,
-                           -32769.0,
-                           65536.0,
-                           2147483648.0,
-                           -2147483904.0,
-                           4294967296.0,
-                           9.3e18,
-                           -9.3e18,
-                           1.9e19,
-                           1e-30,
-                           3e38,
-                           -3e38,
-                           88.0,
-                           -88.0,
-                           static_cast<double>(INFINITY),
-                           -static_cast<double>(INFINITY),
-                           static_cast<double>(NAN)})
-      edges.push_back(bits_of(t, v));
-    edges.push_back(1);  // the smallest subnormal
-  } else {
-    for (const std::int64_t v : std::initializer_list<std::int64_t>{0,  1,  2,  3,  7,   8,   15,  16, 31, 32,
-                                                                    33, 63, 64, 65, 127, 128, 255, -1, -2, -128})
-      edges.push_back(static_cast<std::uint64_t>(v));
-    edges.push_back(1ull << (bits_of(t) - 1));
-    edges.push_back((1ull << (bits_of(t) - 1)) - 1);
-  }
-  std::mt19937_64 random(static_cast<std::uint64_t>(k) + 7);
-  std::vector<std::byte> data(static_cast<std::size_t>(kCount * size_of(t)));
-  const int n = static_cast<int>(edges.size());
-  for (int i = 0; i < kCount; ++i) {
-    std::uint64_t bits = edges[static_cast<std::size_t>((k == 0 ? i : k == 1 ? i / n : i / n + i) % n)];
-    if (i >= n * n) {
-      bits = random();
-      // Half of the random floats are of a size that functions care about.
-      if (is_float(t) && i % 2)
-        bits = bits_of(t, std::ldexp(static_cast<double>(random() % 20001) - 10000.0, -13 + i % 8));
-    }
-    if (t == DType::Bool) bits &= 1;
-    std::memcpy(data.data() + i * size_of(t), &bits, static_cast<std::size_t>(size_of(t)));
-  }
-  return data;
-}
-
-/// Distance in representable values of `t`; NaNs are equal to each other.
-double distance(DType t, std::uint64_t a, std::uint64_t b) {
-  const double x = value_of(t, a), y = value_of(t, b);
-  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) == std::isnan(y) ? 0 : INFINITY;
-  const auto order = [&](std::uint64_t v) {
-    const std::uint64_t sign = 1ull << (bits_of(t) - 1);
-    return v & sign ? -static_cast<double>(v - sign) : static_cast<double>(v);
-  };
-  return std::fabs(order(a) - order(b));
-}
-
-void check(const OpCase& c, const Loaded& loaded) {
-  std::vector<std::vector<std::byte>> data;
-  std::vector<void*> pointers;
-  for (int k = 0; k < c.operands(); ++k) data.push_back(inputs(c.operand(k), k));
-  data.emplace_back(static_cast<std::size_t>(kCount * size_of(c.result())), std::byte{0xa5});
-  for (auto& d : data) pointers.push_back(d.data());
-  loaded.run(c.name(), pointers.data(), kCount);
-  int bad = 0;
-  for (int i = 0; i < kCount && bad < 3; ++i) {
-    std::uint64_t in[3] = {};
-    for (int k = 0; k < c.operands(); ++k) in[k] = read(data[static_cast<std::size_t>(k)], c.operand(k), i);
-    const std::uint64_t got = read(data.back(), c.result(), i);
-    std::uint64_t want = in[0];  // bitcast
-    if (c.op == Op::Cast) want = convert(c.on, c.to, in[0]);
-    if (c.op == Op::Select) want = in[0] ? in[1] : in[2];
-    if (c.op != Op::Cast && c.op != Op::Select && c.op != Op::Bitcast)
-      want = *evaluate(c.op, c.on, in[0], in[1], in[2]);
-    const bool exact = !is_float(c.result()) || c.op == Op::Select || c.op == Op::Bitcast;
-    const double apart = exact ? (got == want ? 0 : INFINITY) : distance(c.result(), got, want);
-    const double allowed = info(c.op).ulp == 0 ? 0 : c.on == DType::F32 ? info(c.op).ulp : 1;
-    if (!(apart <= allowed)) {
-      ++bad;
-      ADD_FAILURE() << fmt::format("{} [{}] of {:#x} {:#x} {:#x}: {:#x}, not {:#x}, {} apart", c.name(), i, in[0],
-                                   in[1], in[2], got, want, apart);
-    }
-    // Signs of zero count where the table is exact.
-    if (!exact && allowed == 0 && value_of(c.result(), want) == 0 && got != want) {
-      ++bad;
-      ADD_FAILURE() << fmt::format("{} [{}] of {:#x} {:#x}: zero of the wrong sign", c.name(), i, in[0], in[1]);
-    }
-  }
-}
-
-TEST(MetalText, EveryOpAndTypeComputesWhatTheTableSays) {
-  for (const int lanes : {1, 4}) {
-    const std::vector<OpCase> cases = op_cases(lanes);
-    ASSERT_GT(cases.size(), 300u);
-    std::vector<Kernel> kernels;
-    std::string entries = "\n";
-    for (const OpCase& c : cases) {
-      kernels.push_back(op_kernel(c));
-      entries += entry_of(c);
-    }
-    const Loaded loaded(find_backend("metal")->program(kernels)->text, entries);
-    for (const OpCase& c : cases) check(c, loaded);
-  }
 }
 
 /// The prelude's own functions against libm in double, over every exponent.

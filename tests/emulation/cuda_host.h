@@ -55,6 +55,8 @@ inline unsigned __brev(unsigned x) {
 inline float rsqrtf(float x) { return float(1 / std::sqrt(double(x))); }
 inline float erfinvf(float y) {
   if (!(std::fabs(y) < 1)) return std::fabs(y) == 1 ? y * INFINITY : NAN;
+  if (std::fabs(y) < 1e-3f)
+    return float(0.88622692545275801 * double(y) * (1 + 0.26179938779914944 * double(y) * double(y)));
   double lo = 0, hi = 7;
   for (int i = 0; i < 100; ++i) {
     const double mid = (lo + hi) / 2;

@@ -60,10 +60,12 @@ TEST_P(PassSemantics, EveryPassKeepsTheResults) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, PassSemantics, testing::Range(0, 10));
 
+#ifdef MT_HAS_LLVM
 TEST(CpuSemantics, RandomKernelsComputeWhatTheReferenceDoes) {
   Differential compare({.passes = false, .cpu = true});
   expect_same(compare, 1'000'000, 60);
 }
+#endif
 
 TEST(RandomKernels, ASeedAlwaysGivesTheSameKernel) {
   EXPECT_EQ(random_kernel(7), random_kernel(7));
