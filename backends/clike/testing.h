@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mt/ir/edit.h"
+#include "mt/ir/op_kernels.h"
 
 namespace mt::clike::testing {
 
@@ -25,69 +26,6 @@ inline void if_then(Builder& b, ValueId condition, const std::function<void(Buil
   add_region(b.kernel, made);
   inner.loc = b.loc;
   body(inner);
-}
-
-/// A pure op of the table on vectors of `lanes`; `to` is the result's dtype of a cast or bitcast.
-struct OpCase {
-  Op op;
-  DType on;
-  DType to;
-  int lanes;
-  DType result() const { return info(op).type == TypeRule::Pred ? DType::Bool : to; }
-  int operands() const { return info(op).arity; }
-  DType operand(int k) const { return op == Op::Select && k == 0 ? DType::Bool : on; }
-  std::string name() const { return fmt::format("op_{}_{}_{}x{}", info(op).name, name_of(on), name_of(to), lanes); }
-};
-
-inline std::vector<OpCase> op_cases(int lanes) {
-  std::vector<OpCase> cases;
-  for (int o = 0; o < op_count(); ++o) {
-    const Op op = static_cast<Op>(o);
-    const OpInfo& row = info(op);
-    for (int t = 0; t < kDTypeCount; ++t) {
-      const DType on = static_cast<DType>(t);
-      if (op == Op::Cast || op == Op::Bitcast) {
-        for (int u = 0; u < kDTypeCount; ++u) {
-          const DType to = static_cast<DType>(u);
-          const bool fits = op == Op::Cast || (size_of(on) == size_of(to) && on != DType::Bool && to != DType::Bool);
-          if (to != on && fits) cases.push_back({op, on, to, lanes});
-        }
-      } else if (op == Op::Select) {
-        cases.push_back({op, on, on, lanes});
-      } else if ((row.f || row.u || row.s) && admits(row.on, on)) {
-        cases.push_back({op, on, on, lanes});
-      }
-    }
-  }
-  return cases;
-}
-
-/// out[i] = op(a[i], b[i], c[i]) for i < n, `lanes` elements a thread, 64 threads a threadgroup.
-inline Kernel op_kernel(const OpCase& c) {
-  Kernel k;
-  k.name = c.name();
-  k.threads = 64;
-  k.scalars = {{.name = "n"}};
-  std::vector<MemoryId> in;
-  for (int i = 0; i < c.operands(); ++i)
-    in.push_back(add_memory(k, std::string(1, static_cast<char>('a' + i)), c.operand(i), Access::In));
-  const MemoryId out = add_memory(k, "out", c.result(), Access::Out);
-  Builder b(k);
-  const auto lanes = static_cast<std::uint8_t>(c.lanes);
-  const ValueId n = b.value({.op = Op::Param}, {DType::U32});
-  const ValueId thread =
-      b.binary(Op::Add, b.binary(Op::Mul, id(b, Op::GroupId), b.constant_int(DType::U32, 64)), id(b, Op::ThreadId));
-  const ValueId i = b.binary(Op::Mul, thread, b.constant_int(DType::U32, c.lanes));
-  if_then(b, b.binary(Op::Lt, i, n), [&](Builder& inner) {
-    Inst op{.op = c.op};
-    for (int j = 0; j < c.operands(); ++j)
-      op.in.push_back(
-          inner.value({.op = Op::Load, .align = c.lanes, .memory = in[static_cast<std::size_t>(j)], .in = {i}},
-                      {c.operand(j), lanes}));
-    const ValueId r = inner.value(std::move(op), {c.result(), lanes});
-    inner.add({.op = Op::Store, .align = c.lanes, .memory = out, .in = {i, r}}, {});
-  });
-  return k;
 }
 
 /// A collective on one element a thread: out[i] = op(x[i]).

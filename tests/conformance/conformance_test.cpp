@@ -7,7 +7,7 @@
 #include <set>
 
 #include "backends/backend.h"
-#include "backends/clike/testing.h"
+#include "mt/ir/op_kernels.h"
 #include "tests/conformance/reference.h"
 #include "tests/conformance/values.h"
 #include "tests/emulation/host_text.h"
@@ -15,9 +15,6 @@
 namespace mt {
 namespace {
 
-using clike::testing::op_cases;
-using clike::testing::op_kernel;
-using clike::testing::OpCase;
 using Bytes = std::vector<std::byte>;
 
 Bytes packed(DType t, const std::vector<std::uint64_t>& bits) {
