@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,18 +17,46 @@
 #include "mt/harness/bench_report.h"
 #include "mt/harness/file.h"
 #include "mt/harness/interrupt.h"
+#include "mt/harness/names.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/table.h"
 #include "mt/harness/test_run.h"
 
 namespace mt {
 
+namespace {
+
+/// Scripts of peers: $MT_PEERS, or the folder of this source tree.
+std::string peer_folder() {
+  const char* set = std::getenv("MT_PEERS");
+  return set && *set ? set : MT_PEERS;
+}
+
+/// Null for no name. UsageError for a name without a script or a process that does not start.
+std::unique_ptr<Peer> open_peer(const std::string& name, Device& device) {
+  if (name.empty()) return nullptr;
+  const std::vector<std::string> known = peer_names(peer_folder());
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw UsageError(
+        fmt::format("no peer '{}'; {} has {}", name, peer_folder(), known.empty() ? "none" : listed(known)));
+  const char* python = std::getenv("MT_PYTHON");
+  const std::string kind = device.info().cache_bytes > 0 ? device.info().backend : "cpu";
+  try {
+    return std::make_unique<Peer>(name, std::vector<std::string>{python && *python ? python : "python3",
+                                                                 peer_script(peer_folder(), name), "--device", kind});
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("peer {} can't be used here: {}", name, e.what()));
+  }
+}
+
+}  // namespace
+
 void BenchCommand::declare(CLI::App& app) {
   kernel.declare(app);
   problem.declare(app);
   app.add_option("--device", device, "where kernels run; the best present where absent");
   app.add_flag("--quick", quick, "the first problem of each kernel in its first dtype, and fewer samples");
-  app.add_option("--peer", peer, "compare with another library");
+  app.add_option("--peer", peer, "compare with another library, in turns: " + listed(peer_names(peer_folder()), "or"));
   app.add_option("--seconds", seconds, "time for the samples of one problem")->check(positive());
 }
 
@@ -45,7 +74,6 @@ void keep_memory() {
 }  // namespace
 
 int BenchCommand::run() const {
-  if (!peer.empty()) throw UsageError(fmt::format("no peer '{}'; this build has none registered", peer));
   const auto entries = kernel.select();
   const OpenDevice opened = open_device(device);
   Runner runner(*opened.backend, *opened.device);
@@ -56,6 +84,8 @@ int BenchCommand::run() const {
   options.stop.uncertainty = quick ? 0.02 : 0.005;
   const auto work = select_problems(entries);
   keep_memory();
+  const std::unique_ptr<Peer> other = open_peer(peer, *opened.device);
+  options.peer = other.get();
   const std::unique_ptr<CeilingSource> ceiling = ceiling_of(*opened.device);
 
   std::FILE* to = json == "-" ? stderr : stdout;
@@ -106,7 +136,7 @@ class Bench : public Verb {
       : Verb("bench", "verify kernels in full, then measure them beside the ceilings of this machine",
              "  tile bench\n  tile bench --quick\n  tile bench softmax rms_norm --dtype bf16 --size n=8192 --set "
              "threads=128\n"
-             "  tile bench 'mt_*norm' --json norms.json\n") {}
+             "  tile bench 'mt_*norm' --json norms.json\n  tile bench softmax --peer torch\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
     app.add_option("--json", command_.json, "also write the results in Google Benchmark's form to this file")

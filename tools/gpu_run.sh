@@ -4,8 +4,9 @@
 #   tools/gpu_run.sh OUT [STEP...]      steps: device unit test bench sanitize; all where none is given
 # OUT receives device.json, unit.json, test.jsonl, bench.json, sanitize.txt and a log. Every step runs even after one
 # failed; the last line is `N steps passed, N failed`.
-# BUILD names the build folder, LIMIT the seconds that tests and benches may take each, PARTS the processes that share the tests, BENCH the kernels to measure (globs),
-# BENCH_ARGS further arguments of tile bench.
+# BUILD names the build folder, LIMIT the seconds that tests and benches may take each, PARTS the processes that share
+# the tests, BENCH_LIST a file with the arguments of one `tile bench` a line (tools/gpu_bench.txt), BENCH_ARGS what each
+# of them gets besides (`--peer torch`).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -76,30 +77,69 @@ PY
   return $status
 }
 
+# One `tile bench` a line of BENCH_LIST; what they measured ends up in one file.
 bench() {
-  # shellcheck disable=SC2086
-  timeout "${LIMIT:-580}" "$build/tile" bench ${BENCH:-} --device cuda ${BENCH_ARGS:-} --json "$out/bench.json"
+  local status=0 n=0 line words
+  rm -f "$out"/bench.*.json
+  while read -r -a words; do
+    [[ ${#words[@]} == 0 || ${words[0]} == \#* ]] && continue
+    n=$((n + 1))
+    # shellcheck disable=SC2086
+    (set -f; timeout "${LIMIT:-580}" "$build/tile" bench "${words[@]}" --device cuda ${BENCH_ARGS:-} --json "$out/bench.$n.json") || status=1
+  done <"${BENCH_LIST:-tools/gpu_bench.txt}"
+  python3 - "$out" <<'PY' || status=1
+import glob, json, os, sys
+files = sorted(glob.glob(sys.argv[1] + "/bench.*.json"), key=os.path.getmtime)
+all = None
+for file in files:
+    one = json.load(open(file))
+    os.remove(file)
+    all = one if all is None else {**all, "benchmarks": all["benchmarks"] + one["benchmarks"]}
+if all:
+    json.dump(all, open(sys.argv[1] + "/bench.json", "w"), indent=1)
+sys.exit(all is None)
+PY
+  return $status
 }
 
-# One case of every kernel under memcheck, and under racecheck (threadgroup memory).
+# One case of every kernel in its first dtype, a large one among those that the tests ran, under memcheck and under
+# racecheck (threadgroup memory).
 sanitize() {
   command -v compute-sanitizer >/dev/null || { echo "sanitize: compute-sanitizer is not here"; return 1; }
-  local tools=${SANITIZERS:-memcheck racecheck} status=0
-  "$build/tile" list --json | python3 -c 'import json, sys; [print(k["name"], k["dtypes"][0]) for k in json.load(sys.stdin)]' >"$out/kernels.txt"
+  [[ -e "$out/test.jsonl" ]] || { echo "sanitize: takes its cases from the step test; run it too"; return 1; }
+  python3 - "$out/test.jsonl" >"$out/cases.txt" <<'PY'
+import json, sys
+best = {}
+for line in open(sys.argv[1]):
+    c = json.loads(line)
+    if "edges" in c["case"] or not 0 < c["compared"] <= 20000:
+        continue
+    old = best.get(c["kernel"])
+    if old is None or (old["dtype"] == c["dtype"] and old["compared"] < c["compared"]):
+        best[c["kernel"]] = c
+for c in best.values():
+    sizes = [part.replace(":", "=", 1) for part in c["case"].split("/") if not part.startswith("seed:")]
+    # As a glob, so that it is no substring of other names.
+    print(f"[{c['kernel'][0]}]{c['kernel'][1:]}", "--dtype", c["dtype"], *(word for s in sizes for word in ("--size", s)))
+PY
   one() {
-    read -r kernel dtype tool <<<"$1"
-    local log
-    log=$(timeout 120 compute-sanitizer --tool "$tool" --error-exitcode 9 "$2/tile" test "$kernel" --dtype "$dtype" --device cuda --first 2>&1)
-    echo "$tool $kernel/$dtype exit $? $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' <<<"$log" | tail -n 1)"
-    grep -qE 'SUMMARY: 0 (errors|hazards)' <<<"$log" || echo "$log" | grep -E '=========' | head -n 20 | sed "s|^|  $kernel: |"
+    local tool=$1 build=$2 log status=0
+    shift 2
+    # shellcheck disable=SC2086
+    log=$(set -f; timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/tile" test $* --device cuda 2>&1) || status=$?
+    echo "$tool $1/$3 exit $status $(grep -oE '[0-9]+ cases on cuda' <<<"$log"), $(grep -oE '(ERROR|RACECHECK) SUMMARY:.*' <<<"$log" | tail -n 1)"
+    ((status == 0)) || grep -E '=========|FAIL|tile:' <<<"$log" | head -n 12 | sed 's/^/  /'
   }
   export -f one
-  for tool in $tools; do sed "s/\$/ $tool/" "$out/kernels.txt"; done |
-    xargs -P "$parts" -d '\n' -I{} bash -c "one '{}' '$build'" >"$out/sanitize.txt" 2>&1 || status=1
-  rm -f "$out/kernels.txt"
+  for tool in ${SANITIZERS:-memcheck racecheck}; do sed "s|^|$tool $build |" "$out/cases.txt"; done |
+    xargs -P "$parts" -d '\n' -I{} bash -c 'one {}' >"$out/sanitize.txt" 2>&1
+  local clean all
+  clean=$(grep -cE ' exit 0 .*SUMMARY: 0 (errors|hazards)' "$out/sanitize.txt")
+  all=$(($(wc -l <"$out/cases.txt") * $(wc -w <<<"${SANITIZERS:-memcheck racecheck}")))
+  rm -f "$out/cases.txt"
   grep -vE ' exit 0 .*SUMMARY: 0 (errors|hazards)' "$out/sanitize.txt" | head -n 60
-  echo "sanitize: $(grep -cE ' exit 0 .*SUMMARY: 0 (errors|hazards)' "$out/sanitize.txt") of $(grep -cE '^(memcheck|racecheck) ' "$out/sanitize.txt") runs clean"
-  ! grep -qvE ' exit 0 .*SUMMARY: 0 (errors|hazards)' "$out/sanitize.txt" && return $status
+  echo "sanitize: $clean of $all runs clean"
+  ((clean == all && all > 0))
 }
 
 step build make_tile

@@ -39,6 +39,7 @@ struct Nvrtc {
   const char* (*error_string)(int) = nullptr;
   std::string name;      // "NVRTC 13.0"
   std::string identity;  // what tells this build of it from others
+  bool keeps_cache = false;
 
   bool load() {
     void* library = nullptr;
@@ -63,6 +64,7 @@ struct Nvrtc {
     int major = 0, minor = 0;
     version(&major, &minor);
     name = fmt::format("NVRTC {}.{}", major, minor);
+    keeps_cache = major * 100 + minor >= 1209;
     identity = name;
     Dl_info where{};
     std::error_code none;
@@ -96,8 +98,10 @@ Compiled compile_nvrtc(const Nvrtc& rtc, const std::string& text, const std::str
     return result;
   }
   const std::string target = "-arch=" + arch;
-  const char* options[] = {target.c_str(), kOptions[0], kOptions[1], "--ptxas-options=-v"};
-  const int rc = rtc.compile(program, 4, options);
+  std::vector<const char*> options = {target.c_str(), kOptions[0], kOptions[1], "--ptxas-options=-v"};
+  // What comes out of the compiler's own cache comes without the log that says registers and spills.
+  if (rtc.keeps_cache) options.push_back("--no-cache");
+  const int rc = rtc.compile(program, static_cast<int>(options.size()), options.data());
   std::size_t size = 0;
   rtc.log_size(program, &size);
   std::string log(size, '\0');

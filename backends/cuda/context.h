@@ -23,6 +23,7 @@ class Context {
   const Driver& use() const;
   Handle stream() const { return stream_; }
   bool ended() const { return !ended_.empty(); }
+  const std::string& why_ended() const { return ended_; }
   /// Throws Error for a status that is not success, and ends the context where the error is one that ends it.
   void check(Status status, const std::string& what);
 

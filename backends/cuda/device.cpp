@@ -72,11 +72,16 @@ class CudaDevice final : public Device {
   }
 
  private:
-  /// A new context takes the place of one that an error has ended; buffers of the old one stay lost.
+  /// A new context takes the place of one that an error has ended, where the driver still gives this process one;
+  /// buffers of the old one stay lost.
   const std::shared_ptr<Context>& context() {
-    if (context_->ended()) {
-      roofs_.reset();
+    if (!context_->ended()) return context_;
+    roofs_.reset();
+    try {
       context_ = std::make_shared<Context>(driver_, index_);
+    } catch (const Error&) {
+      throw Error(
+          fmt::format("cuda: the driver takes no more work from this process; start again; {}", context_->why_ended()));
     }
     return context_;
   }

@@ -39,6 +39,7 @@ constexpr double kLeastSample = 200e-6;  // a shorter call is timed several at a
 constexpr double kLeastRecorded = 20, kLeastRecordedSample = 1e-3;
 constexpr std::size_t kMostRecorded = 4096;
 constexpr double kWarmRecorded = 0.05;  // seconds
+constexpr std::size_t kLeastPeerSamples = 7;
 
 /// Runs of the call, one after the other through all sets.
 class Rotation {
@@ -78,7 +79,80 @@ class Rotation {
   std::size_t next_ = 0;
 };
 
-void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, CeilingSource* ceiling) {
+/// A library may round to the dtype between the operations that make up one kernel, and weigh values with factors so
+/// rounded: two units of the dtype, of the element or of the tensor's typical one.
+ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call) {
+  for (auto& [name, e] : expected)
+    for (const TensorSlot& s : call.tensors()) {
+      const DType t = s.param->dtype;
+      if (s.param->name != name || !is_float(t) || e.code_bits != 0) continue;
+      const double unit = t == DType::BF16 ? 0x1p-8 : t == DType::F16 ? 0x1p-11 : 0x1p-22;
+      double squares = 0, finite = 0;
+      for (const double v : e.value)
+        if (std::isfinite(v)) {
+          squares += v * v;
+          finite += 1;
+        }
+      const double typical = finite > 0 ? std::sqrt(squares / finite) : 0;
+      for (std::size_t i = 0; i < e.bound.size(); ++i)
+        e.bound[i] += 2 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
+    }
+  return expected;
+}
+
+/// The ways of a peer that gave the right outputs, and their samples.
+class PeerTrials {
+ public:
+  /// Whatever goes wrong with the peer stands in its result.
+  PeerTrials(const BenchOptions& options, const KernelEntry& entry, const Call& call,
+             const std::map<std::string, HostTensor>& inputs, const ExpectedOutputs& expected, std::size_t copies)
+      : peer_(options.peer) {
+    if (!peer_) return;
+    try {
+      for (const std::string& way : peer_->prepare(entry, call, inputs, copies)) ways_.push_back({way, {}, ""});
+    } catch (const Error& e) {
+      error_ = e.what();
+    }
+    const ExpectedOutputs loosened = with_rounding_between(expected, call);
+    for (Way& w : ways_)
+      guarded(w, [&] {
+        const Verification v = verify_outputs(peer_->outputs(w.name), loosened);
+        if (!v.error.empty()) w.error = fmt::format("peer {} disagrees: {}", peer_->name(), v.error);
+      });
+  }
+  void sample() {
+    for (Way& w : ways_)
+      if (w.error.empty()) guarded(w, [&] { w.samples.push_back(peer_->sample(w.name)); });
+  }
+  void finish(std::vector<PeerResult>& results) {
+    for (std::size_t i = 0; i < kLeastPeerSamples; ++i)
+      if (std::any_of(ways_.begin(), ways_.end(), [](const Way& w) { return w.samples.size() < kLeastPeerSamples; }))
+        sample();
+    if (!error_.empty()) results.push_back({peer_->name(), error_, {}});
+    for (Way& w : ways_) results.push_back({peer_->name() + " " + w.name, w.error, summarise(w.samples)});
+  }
+
+ private:
+  struct Way {
+    std::string name;
+    std::vector<double> samples;
+    std::string error;
+  };
+  template <class F>
+  void guarded(Way& w, F&& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      w.error = e.what();
+      w.samples.clear();
+    }
+  }
+  Peer* peer_;
+  std::vector<Way> ways_;
+  std::string error_;  // of all ways
+};
+
+void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, CeilingSource* ceiling, PeerTrials& peers) {
   // Every set once, so that all pages are there; then until the clock has had time to rise.
   calls.run(r.copies);
   const Stopwatch warming;
@@ -93,8 +167,9 @@ void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, Ceili
   double spent = 0, since = 1e9, cpu = 0;
   while (!options.stop.enough(samples, spent)) {
     check_interrupt();
-    if (ceiling && since >= options.ceiling_every) {
-      ceilings.push_back(ceiling->sample());
+    if ((ceiling || options.peer) && since >= options.ceiling_every) {
+      if (ceiling) ceilings.push_back(ceiling->sample());
+      peers.sample();
       since = 0;
       recorded ? recorded->run() : calls.run(1);  // brings code and page tables back; not counted
     }
@@ -106,6 +181,7 @@ void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, Ceili
     since += seconds;
   }
   if (ceiling) ceilings.push_back(ceiling->sample());
+  peers.finish(r.peers);
   r.time = summarise(samples);
   r.iterations = static_cast<std::int64_t>(samples.size() * batch);
   r.cpu_seconds = cpu / static_cast<double>(r.iterations);
@@ -145,7 +221,6 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   ExpectedOutputs expected = call.instance().oracle(Inputs(inputs, problem, call.signature()));
   const std::uint64_t right = verify(sets[0], expected);
   const bool exact = !call.has_atomics();
-  if (exact) expected.clear();
   check_interrupt();
 
   const std::vector<TensorSlot>& slots = call.tensors();
@@ -155,12 +230,14 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   const std::size_t cache = cache_bytes(device);
   r.copies = copies_for(r.tensor_bytes, cache, options);
   r.cached = r.copies * r.tensor_bytes < cache;
+  PeerTrials peers(options, entry, call, inputs, expected, r.copies);
+  if (exact) expected.clear();
   for (std::size_t i = 1; i < r.copies; ++i) {
     sets.emplace_back(device, call);
     sets.back().reset(inputs);
   }
   Rotation calls(device, sets);
-  measure(r, calls, options, ceiling);
+  measure(r, calls, options, ceiling, peers);
 
   // What the timed calls left must be what was verified; a call that changes its inputs is run once more from the
   // start.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "mt/harness/ceiling.h"
+#include "mt/harness/peer.h"
 #include "mt/harness/runner.h"
 #include "mt/harness/statistics.h"
 
@@ -16,6 +17,14 @@ struct BenchOptions {
   std::size_t rotation_bytes = 0;  // tensors are rotated through copies of at least this; 0: thrice the cache
   std::size_t memory = std::size_t{4} << 30;  // copies take no more than this
   std::size_t most_copies = 1024;
+  Peer* peer = nullptr;  // timed in turns with the kernel
+};
+
+/// What a peer made of the same problem, in one of its ways.
+struct PeerResult {
+  std::string name;   // "torch eager"
+  std::string error;  // why there is no time, or why its output is not what the oracle expects
+  Summary time;       // seconds of one call
 };
 
 struct BenchResult {
@@ -34,6 +43,7 @@ struct BenchResult {
   bool has_roof = false;         // ceilings of this device are known
   Ceiling ceiling;               // medians of what was measured between the samples
   Roof roof;
+  std::vector<PeerResult> peers;
   double bytes_per_second() const { return (work.read + work.written) / time.median; }
   double flops_per_second() const { return work.flops / time.median; }
   double roof_fraction() const { return roof.seconds() / time.median; }

@@ -81,6 +81,17 @@ Json entry_of(const BenchResult& r) {
   j["flops_per_second"] = r.flops_per_second();
   j["rotated"] = r.copies;
   j["cached"] = r.cached;
+  for (const PeerResult& p : r.peers) {
+    Json one{{"name", p.name}};
+    if (!p.error.empty()) one["error"] = p.error;
+    if (p.time.count > 0) {
+      one["real_time"] = 1e9 * p.time.median;
+      one["spread"] = p.time.spread();
+      one["samples"] = p.time.count;
+      one["times_ours"] = p.time.median / r.time.median;
+    }
+    j["peers"].push_back(std::move(one));
+  }
   if (!r.has_roof) return j;
   j["roof_bytes_per_second"] = r.roof_bytes_per_second();
   j["roof_flops_per_second"] = r.ceiling.flops;
@@ -131,10 +142,16 @@ std::string bench_line(const BenchResult& r, std::size_t width, bool colour) {
                                                     fmt::format("{:>6.1f}%", share));
   std::string time = time_text(r.time.median);
   if (time.find("µ") != std::string::npos) time.insert(0, time.size() < 10 ? 10 - time.size() : 0, ' ');
-  return fmt::format("{:<{}} {:>9} {:>8} {:>8} {} {:>6.1f}% {:>11.1f}{}{}\n", bench_name(r), width, time,
-                     rate_text(r.bytes_per_second()), rate_text(r.flops_per_second()), percent, 100 * r.time.spread(),
-                     r.compile_ms, r.has_roof && !r.roof.memory_bound() ? "  compute-bound" : "",
-                     r.cached ? "  in cache" : "");
+  std::string line = fmt::format(
+      "{:<{}} {:>9} {:>8} {:>8} {} {:>6.1f}% {:>11.1f}{}{}\n", bench_name(r), width, time,
+      rate_text(r.bytes_per_second()), rate_text(r.flops_per_second()), percent, 100 * r.time.spread(), r.compile_ms,
+      r.has_roof && !r.roof.memory_bound() ? "  compute-bound" : "", r.cached ? "  in cache" : "");
+  for (const PeerResult& p : r.peers)
+    line += !p.error.empty() || p.time.count == 0
+                ? fmt::format("     {}: {}\n", p.name, p.error)
+                : fmt::format("     {}: {}, {:.2f} times as long\n", p.name, time_text(p.time.median),
+                              p.time.median / r.time.median);
+  return line;
 }
 
 std::string bench_totals(const std::vector<BenchResult>& results, double seconds) {

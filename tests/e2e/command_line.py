@@ -78,7 +78,7 @@ def wrong_use(kernel):
     expect_run(["inspect", kernel, "--set", "threads=32", "--set", "threads=64"], 2, "--set threads is given twice")
     for value in ("-1", "0", "nan", "inf", "1s"):
         expect_run(["bench", kernel, "--seconds", value], 2, f"--seconds: {value} is no number above 0")
-    expect_run(["bench", kernel, "--peer", "torch"], 2, "no peer 'torch'")
+    expect_run(["bench", kernel, "--peer", "abacus"], 2, "no peer 'abacus'", "torch")
     expect_run(["build", kernel, "--target", "interp", "--out", "unused"], 1, "no text form")
     expect("a failed build makes no folder", not pathlib.Path("unused").exists())
 
