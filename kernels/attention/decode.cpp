@@ -35,8 +35,9 @@ struct Decode {
   Size n_kv{"n_kv"}, n_q_heads{"n_q_heads"}, n_kv_heads{"n_kv_heads"};
   Scalar<f32> scale{"scale", 0.08838834764831845};
   Tunable threads{"threads", 1024, {32, 64, 128, 256, 512, 1024}};
-  Tunable heads{"heads", 1, {1, 2, 4, 8}};  // query heads of a threadgroup
-  Tunable step{"step", 4, {1, 2, 4, 8}};    // keys that a simdgroup takes at a time
+  Tunable heads{"heads", 1, {1, 2, 4, 8}};      // query heads of a threadgroup
+  Tunable lanes{"lanes", kLanes, {8, 16, 32}};  // that share a key
+  Tunable step{"step", 4, {1, 2, 4, 8}};        // keys that each of a simdgroup's groups of lanes takes at a time
   Tunable width{"width", 8, {1, 2, 4, 8}};  // consecutive elements of a row in one lane, where head_dim has that many
   Tunable blocks{"blocks", 1};              // of keys, for the 2-pass kernels
   std::optional<Window> window;
@@ -47,9 +48,9 @@ struct Decode {
   void contract(const Problem& p) const {
     const std::int64_t d = p["head_dim"], n = p["queries"], kv = p["n_kv_heads"];
     require(d > 0 && d % kLanes == 0 && d <= kMaxDim, "head_dim must be a multiple of 32 up to 512");
-    require(only_dim == 0 || d == only_dim, "head_dim must be the one in the kernel's name");
+    if (only_dim) require(d == only_dim, "head_dim must be the one in the kernel's name");
     require(n >= 1 && n <= kMaxQueries, "there must be 1 to 8 queries a head");
-    require(only_queries == 0 || n == only_queries, "queries must be the number in the kernel's name");
+    if (only_queries) require(n == only_queries, "queries must be the number in the kernel's name");
     require(kv > 0 && p["n_q_heads"] % kv == 0, "the query heads must divide evenly among the KV heads");
     require(p["n_kv"] <= p["kv_stride"], "n_kv must not exceed kv_stride, the rows that the cache has for a head");
   }
@@ -63,15 +64,23 @@ struct Decode {
     int together = most;
     while (shared % together != 0) together /= 2;
     heads = together;
-    const int held = heads * queries * dim / kLanes;  // numbers of the weighted sums in one lane
     if (traits.gpu) {
+      // Few lanes a key mean few steps to sum a score and many registers for the row: where threadgroups are small a
+      // lane holds some 64 numbers of the weighted sums, else 8.
+      const int rows = heads * queries, wanted = dim * rows / (partials ? 64 : 8);
+      lanes = partials ? 8 : 16;
+      while (lanes < kLanes && lanes < wanted) lanes = lanes * 2;
+      width = 16 / size_of(dtype_of<T>);
+      const int held = rows * dim / lanes, groups = kLanes / lanes;
       const int room = 16384 / (4 * dim) * kLanes;  // the merge's threadgroup memory
-      const int most_threads = held <= 8 ? 1024 : held <= 32 ? 512 : 256;
-      step = held <= 8 ? 4 : held <= 32 ? 2 : 1;
+      const int most_threads = partials ? 128 : held <= 8 ? 1024 : held <= 32 ? 512 : 256;
+      step = groups > 1 ? 2 : held <= 8 ? 4 : held <= 32 ? 2 : 1;
       int count = kLanes;
-      while (count * 2 <= std::min(room, partials ? 256 : most_threads) && count / kLanes * step < n) count *= 2;
+      while (count * 2 <= std::min(room, most_threads) && count / kLanes * step * groups < n) count *= 2;
       threads = count;
-      blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(n, 256), 1, kMaxBlocks));
+      // Some 256 threadgroups fill large GPUs once.
+      const std::int64_t wave = std::max<std::int64_t>(1, 256 / std::max<std::int64_t>(1, p["n_q_heads"] / heads));
+      blocks = static_cast<int>(std::clamp<std::int64_t>(std::min(ceil_div(n, 128), wave), 1, kMaxBlocks));
     } else {
       threads = kLanes;
       step = heads * queries <= 4 ? 4 : 2;
@@ -89,7 +98,9 @@ struct Decode {
     require(p["n_q_heads"] / p["n_kv_heads"] % heads == 0, "heads must divide the query heads of a KV head");
     return {.groups = {p["n_q_heads"] / heads, partials ? int{blocks} : 1}, .threads = threads};
   }
-  Launch merge_launch(const Problem& p) const { return {.groups = {p["n_q_heads"], p["queries"]}, .threads = kLanes}; }
+  Launch merge_launch(const Problem& p) const {
+    return {.groups = {p["n_q_heads"], p["queries"]}, .threads = threads == kLanes ? kLanes : 128};
+  }
 
   /// The seen keys, counted without gaps, and the place in the cache of the i-th of them.
   struct Seen {
@@ -103,8 +114,8 @@ struct Decode {
   }
 
   void walk() const {
-    const LaneShare share(dim, width);
-    const int rows = heads * queries;
+    const LaneShare share(dim, width, lanes);
+    const int rows = heads * queries, groups = share.groups();
     const U32 head = group_id() * int{heads}, kv_head = head / (n_q_heads / n_kv_heads);
     const auto row = [&](int r) { return std::pair(head + r / queries, r % queries); };  // of q: head and query
     const F32 to_base2 = scale * kLog2E;
@@ -118,14 +129,35 @@ struct Decode {
     const U32 block = (keys.count + (blocks - 1)) / int{blocks};
     const U32 first = partials ? min(group_id(1) * block, keys.count) : U32(0);
     const U32 count = partials ? min(block, keys.count - first) : keys.count;
+    const auto place = [&](const U32& i) { return window ? keys.at(first + i) : first + i; };
+    // The keys from the i-th of the block on: n for each group of lanes.
     const auto visit = [&](const U32& i, int n) {
-      const auto at = each(n, [&](int j) { return window ? keys.at(first + i + j) : first + i + j; });
+      const auto at = each(n, [&](int j) { return place(groups == 1 ? i + j : i + j * groups + share.group()); });
       const auto key = each(n, [&](int j) { return share.load(k.at(kv_head, at[j])); });
       const auto value = each(n, [&](int j) { return share.load(v.at(kv_head, at[j])); });
       for (int r : unroll(rows)) walks[r].add(pack(n, [&](int j) { return share.dot(asked[r], key[j]); }), value);
     };
-    for_simds(count / int{step}, [&](U32 i) { visit(i * int{step}, step); });
-    if (step > 1) for_simds(count % int{step}, [&](U32 i) { visit(count - count % int{step} + i, 1); });
+    const int together = step * groups;
+    for_simds(count / together, [&](U32 i) { visit(i * together, step); });
+    const U32 rest = count % together, done = count - rest;
+    if (groups == 1) {
+      if (step > 1) for_simds(rest, [&](U32 i) { visit(done + i, 1); });
+    } else {
+      // A group past the last key works on that key and adds nothing.
+      for_simds((rest + (groups - 1)) / groups, [&](U32 i) {
+        const U32 wanted = done + i * groups + share.group();
+        const Bool live = wanted < count;
+        const U32 at = place(min(wanted, count - 1));
+        const LaneRow key = share.load(k.at(kv_head, at)), read = share.load(v.at(kv_head, at));
+        const LaneRow value =
+            each(share.chunks, [&](int c) { return select(live, read[c], splat(F32(0.f), share.width)); });
+        for (int r : unroll(rows)) {
+          const F32 score = select(live, share.dot(asked[r], key), -inf);
+          walks[r].add(pack(1, [&](int) { return score; }), {value});
+        }
+      });
+      for (int r : unroll(rows)) walks[r].gather(share);
+    }
 
     const SimdMerge merged(share);
     for (int r : unroll(rows)) {
@@ -162,14 +194,28 @@ struct Decode {
   }
 
   void merge() const {
-    const LaneShare share(dim, width);
-    const U32 head = group_id(), query = group_id(1);
-    OnlineSoftmax all(share);
-    for_simds(int{blocks}, [&](U32 b) {
-      all.add(partials->top.at(head, query, b).load(0), partials->total.at(head, query, b).load(0),
-              share.load(partials->values.at(head, query, b)));
+    const U32 head = group_id(), query = group_id(1), last = static_cast<u32>(blocks - 1);
+    const auto top_of = [&](const U32& b) { return partials->top.at(head, query, b).load(0); };
+    // Every simdgroup weighs all blocks; its lanes take them side by side.
+    Var<f32> top(std::numeric_limits<float>::lowest()), total(0.f);
+    const auto each_block = [&](auto&& body) {
+      for (int b = 0; b < blocks; b += kLanes) {
+        const U32 block = lane_id() + static_cast<u32>(b);
+        body(min(block, last), block <= last);
+      }
+    };
+    each_block([&](const U32& b, const Bool&) { top = max(top, top_of(b)); });
+    const F32 highest = simd_max(top);
+    each_block([&](const U32& b, const Bool& live) {
+      total += select(live, exp2(top_of(b) - highest) * partials->total.at(head, query, b).load(0), 0.f);
     });
-    write(SimdMerge(share), all, out.at(head, query));
+    const F32 sum = simd_sum(total), scale_out = select(sum == 0.f, 0.f, recip(sum));
+    for_(thread_id(), U32(static_cast<u32>(dim)), static_cast<u32>(mt::threads()), [&](U32 d) {
+      Var<f32> value(0.f);
+      for_(int{blocks},
+           [&](U32 b) { value = fma(exp2(top_of(b) - highest), partials->values.at(head, query, b).load(d), value); });
+      out.at(head, query).store(d, value * scale_out);
+    });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

@@ -25,12 +25,18 @@ struct StridedCopy {
   Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time, where the last stride is 1
   int rank = 1;
   bool dense = true;  // the last stride is 1
+  int unit = 1;       // every row starts at a multiple of it, here and there, and has whole ones
 
   void plan(const Problem& p, TargetTraits traits) {
     rank = static_cast<int>(std::clamp<std::int64_t>(p["rank"], 1, kMostDims));
     dense = p[kStrides[rank - 1]] == 1;
     threads = row_threads(p[kSizes[rank - 1]], traits);
     width = dense ? 16 / size_of(dtype_of<T>) : 1;
+    unit = width;
+    const auto whole = [&](std::int64_t n) { unit = n % unit == 0 ? unit : 1; };
+    whole(p["offset"]);
+    whole(p[kSizes[rank - 1]]);
+    for (int d = 0; d < rank - 1; ++d) whole(p[kStrides[d]]);
   }
   Launch launch(const Problem& p) const {
     require(p["rank"] >= 1 && p["rank"] <= kMostDims, "rank must be 1 to 8");
@@ -40,7 +46,6 @@ struct StridedCopy {
       const std::int64_t size = p[kSizes[d]];
       std::int64_t reach = 0;
       empty = empty || size == 0;
-      require(size >= 0 && p[kStrides[d]] >= 0, "sizes and strides must not be negative");
       fits = !__builtin_mul_overflow(size - 1, p[kStrides[d]], &reach) && fits;
       fits = !__builtin_add_overflow(last, reach, &last) && !__builtin_mul_overflow(count, size, &count) && fits;
     }
@@ -54,15 +59,18 @@ struct StridedCopy {
   void body() const {
     const U32 inner = sizes[rank - 1];
     Var<u32> rest(group_id());
-    Var<u64> from(offset);
+    // Counted in units, so that the compiler sees what places are multiples of.
+    const u64 step = static_cast<u64>(unit);
+    Var<u64> from(U64(offset) / step);
     for (int d = rank - 2; d >= 0; --d) {
-      from += U64(rest % sizes[d]) * strides[d];
-      rest = rest / sizes[d];
+      from += U64(d > 0 ? rest % sizes[d] : rest) * (U64(strides[d]) / step);
+      if (d > 0) rest = rest / sizes[d];
     }
-    const auto source = src.from(from);
-    const auto result = out.from(U64(group_id()) * U64(inner));
+    const auto source = src.from(from * step);
+    const auto result = out.from(U64(group_id()) * (U64(inner) / step) * step);
     const U64 stride = strides[rank - 1];
-    for_row_(inner, width, false, [&](U32 i, int lanes) {
+    // Equivalent if loop_end_below: both ends are multiples of the run.
+    for_row_(inner, width, dense && unit == width, [&](U32 i, int lanes) {
       if (dense)
         result.store(i, source.load(i, lanes));
       else
@@ -97,6 +105,7 @@ struct StridedCopy {
     return {view({1}, {1}),
             view({33}, {2}, 3),
             view({5, 70}, {80, 1}),
+            view({3, 700}, {704, 1}),
             view({70, 5}, {1, 80}),
             view({4, 9}, {0, 1}),
             view({4, 9}, {1, 0}),

@@ -1,7 +1,7 @@
 // Softmax-weighted sums over keys that come one after another: what the attention kernels share.
 //
-// A simdgroup walks keys; its lanes share a row of head_dim elements. Scores are in base 2: the query is scaled by
-// scale * log2(e) once, and weights are exp2(score - maximum).
+// A simdgroup walks keys; its lanes, or each of some equal groups of them, share a row of head_dim elements. Scores are
+// in base 2: the query is scaled by scale * log2(e) once, and weights are exp2(score - maximum).
 #pragma once
 #include <limits>
 #include <optional>
@@ -16,16 +16,21 @@ inline constexpr double kLog2E = 1.4426950408889634;
 /// One lane's elements of a row, in registers.
 using LaneRow = std::vector<Vec<f32>>;
 
-/// How 32 lanes share a row of `dim` elements, a multiple of 32: `chunks` times `width` consecutive ones a lane, with
-/// `width` a power of two up to `widest`.
+/// How `lanes` neighbouring lanes share a row of `dim` elements, a multiple of 32: `chunks` times `width` consecutive
+/// ones a lane, with `width` a power of two up to `widest`. With fewer than 32 lanes a simdgroup has several rows at a
+/// time, one in each group of lanes.
 struct LaneShare {
-  int dim, width = 1, chunks = 1;
-  LaneShare(int elements, int widest) : dim(elements) {
-    while (width < widest && dim % (2 * width * kLanes) == 0) width *= 2;
-    chunks = dim / (width * kLanes);
+  int dim, lanes, width = 1, chunks = 1;
+  LaneShare(int elements, int widest, int sharing = kLanes) : dim(elements), lanes(sharing) {
+    while (width < widest && dim % (2 * width * lanes) == 0) width *= 2;
+    chunks = dim / (width * lanes);
   }
+  int groups() const { return kLanes / lanes; }
+  /// The group of this lane.
+  U32 group() const { return groups() == 1 ? U32(0) : lane_id() / static_cast<u32>(lanes); }
+  U32 place() const { return groups() == 1 ? lane_id() : lane_id() % static_cast<u32>(lanes); }
 
-  U32 first(int chunk) const { return lane_id() * width + chunk * kLanes * width; }
+  U32 first(int chunk) const { return place() * width + chunk * lanes * width; }
   template <class Row>
   LaneRow load(const Row& row) const {
     return each(chunks, [&](int c) { return row.load(first(c), width); });
@@ -34,11 +39,15 @@ struct LaneShare {
   void store(const Row& row, const std::vector<VecVar<f32>>& values) const {
     for (int c : unroll(chunks)) row.store(first(c), values[c]);
   }
-  /// Σ a * b over the row; every lane gets it.
+  /// Σ a * b over the row; every lane of the group gets it.
   F32 dot(const LaneRow& a, const LaneRow& b) const {
     VecVar<f32> products(a[0] * b[0]);
     for (int c = 1; c < chunks; ++c) products = fma(a[c], b[c], products);
-    return simd_sum(sum(as_value(products)));
+    const F32 own = sum(as_value(products));
+    if (groups() == 1) return simd_sum(own);
+    Var<f32> all(own);
+    for (int d = 1; d < lanes; d *= 2) all += simd_shuffle_xor(all, d);
+    return all;
   }
 };
 
@@ -58,6 +67,16 @@ struct OnlineSoftmax {
     for (std::size_t c = 0; c < values.size(); ++c)
       for (std::size_t i = 0; i < rows.size(); ++i)
         values[c] = fma(weights[static_cast<int>(i)], rows[i][c], values[c]);
+  }
+  /// Brings the walks of a simdgroup's groups of lanes together: afterwards every group has the sum of all.
+  void gather(const LaneShare& share) {
+    for (int d = share.lanes; d < kLanes; d *= 2) {
+      const F32 other_top = simd_shuffle_xor(top, d), other_total = simd_shuffle_xor(total, d);
+      const LaneRow other = each(share.chunks, [&](int c) {
+        return pack(share.width, [&](int e) { return simd_shuffle_xor(as_value(values[c])[e], d); });
+      });
+      add(other_top, other_total, other);
+    }
   }
   /// Adds what another walk has gathered.
   void add(F32 other_top, F32 other_total, const LaneRow& other_values) {
@@ -90,15 +109,23 @@ class SimdMerge {
   /// vector): the threads of the threadgroup together emit the whole row.
   template <class Emit>
   void operator()(const OnlineSoftmax& walk, Emit&& emit) const {
+    // Where several groups of lanes hold the same, the first speaks for all.
+    const auto once = [&](auto&& body) {
+      if (share_.groups() == 1)
+        body();
+      else
+        if_(share_.group() == 0, body);
+    };
     if (!parts_) {
       for (int c : unroll(share_.chunks))
-        emit(as_value(walk.top), as_value(walk.total), share_.first(c), as_value(walk.values[c]));
+        once([&] { emit(as_value(walk.top), as_value(walk.total), share_.first(c), as_value(walk.values[c])); });
       return;
     }
     const F32 top = group_max(walk.top);
     const F32 keep = exp2(walk.top - top);
     const F32 total = group_sum(select(lane_id() == 0, walk.total * keep, 0.f));
-    for (int c : unroll(share_.chunks)) parts_->store(simd_id() * share_.dim + share_.first(c), walk.values[c] * keep);
+    for (int c : unroll(share_.chunks))
+      once([&] { parts_->store(simd_id() * share_.dim + share_.first(c), walk.values[c] * keep); });
     barrier();
     for_(thread_id(), U32(share_.dim), threads(), [&](U32 d) {
       Var<f32> value(parts_->load(d));

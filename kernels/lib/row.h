@@ -44,6 +44,70 @@ class RowAccumulator {
   Var<f32> tail_;
 };
 
+/// Several passes over one row: a thread keeps its first `held` runs of `width` elements in registers from the first
+/// pass on and reads the others again in each. `held` = 0 reads everything again.
+template <class Row>
+class RowPasses {
+ public:
+  RowPasses(const Row& row, const Size& n, int width, int held)
+      : row_(row), n_(n), width_(width), even_(n.multiple_of(width)), kept_(vec_vars<f32>(held, width, 0.f)) {
+    for (int c = 0; c < held; ++c)
+      if_(whole(run(c)), [&] { kept_[static_cast<std::size_t>(c)] = row_.load(run(c), width_); });
+  }
+  /// body(index, values, kept) for all runs of this thread, of `width` elements or, at a ragged end, of one. Where
+  /// `kept`, the values are what the last map() left, else those of the row.
+  template <class F>
+  void each(F&& body) const {
+    for (int c = 0; c < held(); ++c)
+      if_(whole(run(c)), [&] { body(run(c), as_value(kept_[static_cast<std::size_t>(c)]), true); });
+    stream(body);
+  }
+  /// The same, and the result of the body takes the place of kept values.
+  template <class F>
+  void map(F&& body) {
+    for (int c = 0; c < held(); ++c) {
+      VecVar<f32>& v = kept_[static_cast<std::size_t>(c)];
+      if_(whole(run(c)), [&] { v = body(run(c), as_value(v), true); });
+    }
+    stream(body);
+  }
+
+ private:
+  int held() const { return static_cast<int>(kept_.size()); }
+  /// Where this thread's c-th run starts.
+  U32 run(int c) const { return (thread_id() + static_cast<u32>(c * threads())) * static_cast<u32>(width_); }
+  Bool whole(const U32& i) const { return even_ ? i < n_ : i + static_cast<u32>(width_) <= n_; }
+  template <class F>
+  void stream(F&& body) const {
+    const U32 end = even_ || width_ == 1 ? U32(n_) : n_ - n_ % static_cast<u32>(width_);
+    for_(run(held()), end, static_cast<u32>(threads() * width_), [&](U32 i) { body(i, row_.load(i, width_), false); });
+    if (even_ || width_ == 1) return;
+    for_(end + thread_id(), n_, static_cast<u32>(threads()), [&](U32 i) { body(i, row_.load(i, 1), false); });
+  }
+  Row row_;
+  const Size& n_;
+  int width_;
+  bool even_;
+  std::vector<VecVar<f32>> kept_;
+};
+
+/// How a threadgroup works on rows of n elements of T.
+struct RowShape {
+  int threads, width;
+  int held;  // runs that RowPasses keeps
+};
+/// Runs of 16 bytes on a GPU, with the whole row in registers where some ten vectors of it suffice.
+template <class T>
+RowShape row_shape(std::int64_t n, TargetTraits traits) {
+  if (!traits.gpu) return {32, 4, 0};
+  constexpr int kHeld = 4;
+  const int width = 16 / size_of(dtype_of<T>);
+  int threads = 32;
+  while (threads < 1024 && threads * width * kHeld < n) threads *= 2;
+  const std::int64_t runs = ceil_div(n, std::int64_t{threads} * width);
+  return runs > kHeld ? RowShape{512, width, 0} : RowShape{threads, width, static_cast<int>(runs)};
+}
+
 /// Threads of a threadgroup that works on one row of n elements.
 inline int row_threads(std::int64_t n, TargetTraits traits) { return !traits.gpu ? 32 : n <= 1024 ? 128 : 256; }
 inline Launch row_launch(const Problem& p, int threads) {

@@ -7,36 +7,41 @@ namespace {
 
 template <Storage T>
 struct LayerNorm {
-  In<T> x{"x", {"rows", "n"}, Fill::row_scaled().with_flat_rows()}, w{"w", {"n"}}, b{"b", {"n"}};
+  In<T> x{"x", {"rows", "n"}, Fill::row_shifted(4, 200).with_flat_rows()}, w{"w", {"n"}}, b{"b", {"n"}};
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"};
   Scalar<f32> eps{"eps", 1e-5};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
+  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
+  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
 
-  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  void plan(const Problem& p, TargetTraits traits) {
+    const RowShape shape = row_shape<T>(p["n"], traits);
+    threads = shape.threads;
+    width = shape.width;
+    held = shape.held;
+  }
   Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   void body() const {
-    const auto row = x.row(group_id());
     const auto result = out.row(group_id());
-    const bool even = n.multiple_of(width);
+    const RowPasses row(x.row(group_id()), n, width, held);
     const F32 count = cast<f32>(n);
 
     RowAccumulator total(Combine::Sum, width, 0.f);
-    for_row_(n, width, even, [&](U32 i, int lanes) { total.add(row.load(i, lanes)); });
+    row.each([&](const U32&, const Vec<f32>& v, bool) { total.add(v); });
     const F32 mean = group_sum(total.total()) / count;
 
     // The variance is formed from differences to the mean: E[x²] - mean² loses everything where the mean dominates.
     RowAccumulator squares(Combine::Sum, width, 0.f);
-    for_row_(n, width, even, [&](U32 i, int lanes) {
-      const auto d = row.load(i, lanes) - mean;
+    row.each([&](const U32&, const Vec<f32>& v, bool) {
+      const Vec<f32> d = v - mean;
       squares.add(d * d);
     });
     const F32 scale = rsqrt(group_sum(squares.total()) / count + eps);
 
-    for_row_(n, width, even, [&](U32 i, int lanes) {
-      result.store(i, fma((row.load(i, lanes) - mean) * scale, w.load(i, lanes), b.load(i, lanes)));
+    row.each([&](const U32& i, const Vec<f32>& v, bool) {
+      result.store(i, fma((v - mean) * scale, w.load(i, v.lanes()), b.load(i, v.lanes())));
     });
   }
 

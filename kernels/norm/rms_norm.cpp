@@ -12,24 +12,26 @@ struct RmsNorm {
   Size n{"n"};
   Scalar<f32> eps{"eps", 1e-5};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
+  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
+  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
 
-  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  void plan(const Problem& p, TargetTraits traits) {
+    const RowShape shape = row_shape<T>(p["n"], traits);
+    threads = shape.threads;
+    width = shape.width;
+    held = shape.held;
+  }
   Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   void body() const {
-    const auto row = x.row(group_id());
     const auto result = out.row(group_id());
-    const bool even = n.multiple_of(width);
+    const RowPasses row(x.row(group_id()), n, width, held);
 
     RowAccumulator squares(Combine::Sum, width, 0.f);
-    for_row_(n, width, even, [&](U32 i, int lanes) {
-      const auto v = row.load(i, lanes);
-      squares.add(v * v);
-    });
+    row.each([&](const U32&, const Vec<f32>& v, bool) { squares.add(v * v); });
     const F32 scale = rsqrt(group_sum(squares.total()) / cast<f32>(n) + eps);
 
-    for_row_(n, width, even, [&](U32 i, int lanes) { result.store(i, row.load(i, lanes) * scale * w.load(i, lanes)); });
+    row.each([&](const U32& i, const Vec<f32>& v, bool) { result.store(i, v * scale * w.load(i, v.lanes())); });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

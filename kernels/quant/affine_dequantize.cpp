@@ -5,8 +5,6 @@
 namespace mt {
 namespace {
 
-constexpr int kRun = 8;  // codes of one thread; they take `bits` bytes, which touch at most two words
-
 template <Storage T>
 struct AffineDequantize {
   In<u32> w{"w", {"n_groups", "words"}, Fill::bits()};
@@ -14,6 +12,7 @@ struct AffineDequantize {
   Out<T> out{"out", {"n_groups", "group_size"}};
   Size n_groups{"n_groups"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512}};
+  static constexpr int kRun = 16 / size_of(dtype_of<T>);  // codes of one thread, so that it writes 16 bytes
   int bits = 4;
   int runs = 0;  // of a group
 
@@ -25,14 +24,15 @@ struct AffineDequantize {
 
   /// The words that hold a run of codes from their first bit on.
   std::vector<U32> words_of(const U64& run) const {
-    const U64 byte = run * bits;
-    const U32 first = w.load(byte / 4);
-    if (bits == 4) return {first};
-    if (bits == 2) return {first >> cast<u32>(byte % 4 * 8)};
-    const U32 next = w.load((byte + (bits - 1)) / 4);  // the same word where one holds the run
-    if (bits == 8) return {first, next};
-    const U64 both = (cast<u64>(next) << 32 | cast<u64>(first)) >> (byte % 4 * 8);
-    return {cast<u32>(both), cast<u32>(both >> 32)};
+    const int length = bits * kRun;  // in bits; a run of up to 64 touches at most two words
+    const U64 start = run * length;
+    const U32 first = w.load(start / 32), shift = cast<u32>(start % 32);
+    if (length == 32) return {first};
+    if (32 % length == 0) return {first >> shift};
+    const U32 next = w.load((start + (length - 1)) / 32);  // the same word where one holds the run
+    if (length == 64) return {first, next};
+    const U64 both = (cast<u64>(next) << 32 | cast<u64>(first)) >> cast<u64>(shift);
+    return length <= 32 ? std::vector<U32>{cast<u32>(both)} : std::vector<U32>{cast<u32>(both), cast<u32>(both >> 32)};
   }
   void body() const {
     const U64 run = global_id(), group = run / runs;

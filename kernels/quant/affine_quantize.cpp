@@ -13,13 +13,26 @@ struct AffineQuantize {
   Size n_groups{"n_groups"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512}};
   int bits = 4;
-  int packs = 0;  // of a group: whole words of codes, which one lane makes
-  int lanes = 0;  // that share a group
+  int packs = 0;      // of a group: whole words of codes, which one lane makes
+  int lanes = 0;      // that share a group
+  bool wide = false;  // packs of 32 codes
+  bool hold = false;  // a lane's only pack in registers, rather than read it twice
 
-  void plan(const Problem& p, TargetTraits) {
-    packs = static_cast<int>(p["group_size"] / CodePack(bits).codes);
+  void plan(const Problem& p, TargetTraits traits) {
+    // 32 codes are whole words for any number of bits, and enough work for a thread of a GPU.
+    wide = traits.gpu && p["group_size"] % 32 == 0;
+    packs = static_cast<int>(p["group_size"] / unit().codes);
     lanes = kLanes;
     while (packs % lanes != 0) lanes /= 2;
+    hold = traits.gpu && packs == lanes;
+  }
+  CodePack unit() const {
+    CodePack pack(bits);
+    if (wide) {
+      pack.codes = 32;
+      pack.words = bits;
+    }
+    return pack;
   }
   Launch launch(const Problem& p) const {
     require_whole_groups(p, bits);
@@ -27,7 +40,7 @@ struct AffineQuantize {
   }
 
   void body() const {
-    const CodePack unit(bits);
+    const CodePack unit = this->unit();
     const int width = std::min(unit.codes, 8), turns = packs / lanes;
     const U64 thread = global_id(), group = thread / lanes, lane = thread % lanes;
     const Bool live = group < n_groups;
@@ -48,9 +61,11 @@ struct AffineQuantize {
       return each(unit.codes / width, [&](int c) { return as_value(v[c]); });
     };
 
+    const auto held = hold ? values(pack_of(U32(0))) : std::vector<Vec<f32>>{};
+    const auto values_of = [&](const U32& i) { return hold ? held : values(pack_of(i)); };
     VecVar<f32> least(width, inf), most(width, -inf);
     each_turn([&](U32 i) {
-      for (const Vec<f32>& v : values(pack_of(i))) {
+      for (const Vec<f32>& v : values_of(i)) {
         least = min(least, v);
         most = max(most, v);
       }
@@ -61,11 +76,12 @@ struct AffineQuantize {
       high = max(high, simd_shuffle_xor(high, d));
     }
     const F32 bias = low, span = (high - low) / float((1 << bits) - 1), scale = select(span < 1e-7f, 1.f, span);
+    const F32 steps = recip(scale);  // in a unit: a quotient for each value would take most of the time
     each_turn([&](U32 i) {
       const U64 pack = pack_of(i);
       std::vector<Vec<u32>> codes;
-      for (const Vec<f32>& v : values(pack)) {
-        const Vec<i32> level = cast<i32>((v - bias) / scale + 0.5f);
+      for (const Vec<f32>& v : values_of(i)) {
+        const Vec<i32> level = cast<i32>(fma(v - bias, splat(steps, width), 0.5f));
         codes.push_back(cast<u32>(min(level, (1 << bits) - 1)));
       }
       const auto words = each(unit.words, [&](int n) { return pack_codes(codes, bits, n); });

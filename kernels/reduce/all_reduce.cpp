@@ -15,6 +15,7 @@ struct AllReduce {
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
   Tunable width{"width", 4, {1, 2, 4, 8}};                  // elements a thread takes at a time
   Tunable blocks{"blocks", 512, {16, 64, 256, 512, 1024}};  // threadgroups of the first stage
+  Tunable loads{"loads", 1, {1, 2, 4, 8}};                  // runs of a thread that are under way at once
   bool pieces = false;                                      // in one piece: for memory that streams
   Combine combine = Combine::Sum;
   oracle::Reduction meaning = oracle::Reduction::Sum;
@@ -22,16 +23,13 @@ struct AllReduce {
 
   void plan(const Problem& p, TargetTraits traits) {
     threads = traits.gpu ? 256 : 32;
+    loads = traits.gpu ? 4 : 1;
     pieces = !traits.gpu;
     width = 16 / size_of(dtype_of<T>);
     blocks = static_cast<int>(
         std::clamp<std::int64_t>(p["n"] / (std::int64_t{16} * threads * width), 1, traits.gpu ? 1024 : 256));
   }
-  Launch launch_partial(const Problem& p) const {
-    require(p["n"] >= 0, "n must not be negative");
-    require(blocks >= 1 && blocks <= kMostBlocks, "blocks must be 1 to 1024");
-    return {.groups = {blocks}, .threads = threads};
-  }
+  Launch launch_partial(const Problem&) const { return {.groups = {blocks}, .threads = threads}; }
   Launch launch_total(const Problem&) const { return {.threads = 256}; }
 
   /// Threadgroup g takes the g-th share of the elements in one piece, or the runs g, g + blocks, … of threads * width.
@@ -43,7 +41,15 @@ struct AllReduce {
     const U64 share = (whole + (run * groups - 1)) / (run * groups) * run;
     const U64 first = group * (pieces ? share : U64(run)) + thread_id() * static_cast<u32>(width);
     const U64 end = pieces ? min(group * share + share, whole) : whole;
-    for_(first, end, pieces ? run : run * groups, [&](U64 i) { part.add(x.load(i, width)); });
+    const u64 step = pieces ? run : run * groups;
+    const U64 most = loads == 1 ? end : end - min(end, U64(step * static_cast<u64>(loads - 1)));
+    Var<u64> next(first);
+    for_(first, most, step * static_cast<u64>(loads), [&](U64 i) {
+      const auto values = each(loads, [&](int k) { return x.load(i + step * static_cast<u64>(k), width); });
+      for (const Vec<f32>& v : values) part.add(v);
+      next = i + step * static_cast<u64>(loads);
+    });
+    if (loads > 1) for_(next, end, step, [&](U64 i) { part.add(x.load(i, width)); });
     if (width > 1)
       if_((group_id() == 0) & (thread_id() == 0), [&] { for_(whole, n, 1, [&](U64 i) { part.add(x.load(i, 1)); }); });
     const F32 result = group_reduce(combine, part.total());

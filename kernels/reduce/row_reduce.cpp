@@ -15,11 +15,11 @@ struct RowReduce {
   Combine combine = Combine::Sum;
   oracle::Reduction meaning = oracle::Reduction::Sum;
 
-  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
-  Launch launch(const Problem& p) const {
-    require(p["n"] >= 0, "n must not be negative");
-    return {.groups = {p["rows"]}, .threads = threads};
+  void plan(const Problem& p, TargetTraits traits) {
+    threads = row_threads(p["n"], traits);
+    width = traits.gpu ? 16 / size_of(dtype_of<T>) : 4;
   }
+  Launch launch(const Problem& p) const { return {.groups = {p["rows"]}, .threads = threads}; }
 
   void body() const {
     const auto row = x.row(group_id());
@@ -33,7 +33,7 @@ struct RowReduce {
   Problems tests() const {
     const bool extreme = combine == Combine::Max || combine == Combine::Min;
     return row_tests() + Problems{{{"rows", 2}, {"n", 0}}} +
-           (extreme ? Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges()} : Problems{});
+           (extreme ? Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges()} : Problems{});
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }

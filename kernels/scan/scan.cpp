@@ -16,7 +16,10 @@ struct Scan {
   oracle::Reduction meaning = oracle::Reduction::Sum;
   bool exclusive = false;
 
-  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  void plan(const Problem& p, TargetTraits traits) {
+    threads = row_threads(p["n"], traits);
+    width = traits.gpu ? 16 / size_of(dtype_of<T>) : 4;
+  }
   Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   F32 apply(const F32& a, const F32& b) const {

@@ -11,21 +11,26 @@ struct LogSumExp {
   Out<T> out{"out", {"rows"}};
   Size n{"n"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
+  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
+  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
 
-  void plan(const Problem& p, TargetTraits traits) { threads = row_threads(p["n"], traits); }
+  void plan(const Problem& p, TargetTraits traits) {
+    const RowShape shape = row_shape<T>(p["n"], traits);
+    threads = shape.threads;
+    width = shape.width;
+    held = shape.held;
+  }
   Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   void body() const {
-    const auto row = x.row(group_id());
-    const bool even = n.multiple_of(width);
+    const RowPasses row(x.row(group_id()), n, width, held);
 
     RowAccumulator top(Combine::Max, width, -inf);
-    for_row_(n, width, even, [&](U32 i, int lanes) { top.add(row.load(i, lanes)); });
+    row.each([&](const U32&, const Vec<f32>& v, bool) { top.add(v); });
     const F32 highest = group_max(top.total());
 
     RowAccumulator total(Combine::Sum, width, 0.f);
-    for_row_(n, width, even, [&](U32 i, int lanes) { total.add(exp(row.load(i, lanes) - highest)); });
+    row.each([&](const U32&, const Vec<f32>& v, bool) { total.add(exp(v - highest)); });
     const F32 sum_of_exp = group_sum(total.total());
 
     // A row of -inf has that as its logarithm, and so has +inf: x - highest is NaN there.
@@ -34,7 +39,7 @@ struct LogSumExp {
   }
 
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::logsumexp(in["x"])}}; }
-  Problems tests() const { return row_tests() + Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges()}; }
+  Problems tests() const { return row_tests() + Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges()}; }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 3); }
   std::vector<std::string> batch() const { return {"rows"}; }

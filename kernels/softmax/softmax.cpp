@@ -13,13 +13,16 @@ struct Softmax {
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time
-  Tunable cached{"cached", 1, {0, 1}};      // keep the exponentials of the second pass for the third
+  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
+  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
+  Tunable cached{"cached", 1, {0, 1}};       // keep the other exponentials of the second pass for the third
 
   void plan(const Problem& p, TargetTraits traits) {
-    threads = row_threads(p["n"], traits);
-    width = traits.gpu ? 4 : 2;  // on a CPU more would not stay in registers
-    cached = p["n"] <= kCached;
+    const RowShape shape = row_shape<T>(p["n"], traits);
+    threads = shape.threads;
+    width = traits.gpu ? shape.width : 2;  // on a CPU more would not stay in registers
+    held = shape.held;
+    cached = p["n"] <= kCached && (held == 0 || p["n"] % width != 0);
   }
   Launch launch(const Problem& p) const {
     require(!cached || p["n"] <= kCached, "with cached = 1 a row has at most 4096 elements");
@@ -27,34 +30,33 @@ struct Softmax {
   }
 
   void body() const {
-    const auto row = x.row(group_id());
     const auto result = out.row(group_id());
-    const bool even = n.multiple_of(width);
-    const auto over_row = [&](auto body) { for_row_(n, width, even, body); };
+    RowPasses row(x.row(group_id()), n, width, held);
 
     RowAccumulator top(Combine::Max, width, -inf);
-    over_row([&](U32 i, int lanes) { top.add(row.load(i, lanes)); });
+    row.each([&](const U32&, const Vec<f32>& v, bool) { top.add(v); });
     const F32 highest = group_max(top.total());
 
     // Each thread reads back only what it wrote itself, so that the cache needs no barrier.
     const auto cache = each(cached, [](int) { return Shared<f32>("exponentials", kCached); });
     RowAccumulator total(Combine::Sum, width, 0.f);
-    over_row([&](U32 i, int lanes) {
-      const auto e = exp(row.load(i, lanes) - highest);
-      if (cached) cache[0].store(i, e);
+    row.map([&](const U32& i, const Vec<f32>& v, bool kept) {
+      const Vec<f32> e = exp(v - highest);
+      if (cached && !kept) cache[0].store(i, e);
       total.add(e);
+      return e;
     });
     const F32 scale = recip(group_sum(total.total()));
 
-    over_row([&](U32 i, int lanes) {
-      const auto e = cached ? cache[0].load(i, lanes) : exp(row.load(i, lanes) - highest);
+    row.each([&](const U32& i, const Vec<f32>& v, bool kept) {
+      const Vec<f32> e = kept ? v : cached ? cache[0].load(i, v.lanes()) : exp(v - highest);
       result.store(i, e * scale);
     });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::softmax(in["x"])}}; }
   Problems tests() const {
-    return row_tests() + Problems{Problem{{"rows", 5}, {"n", 300}}.with_edges(), {{"rows", 2}, {"n", 9001}}};
+    return row_tests() + Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges(), {{"rows", 2}, {"n", 9001}}};
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 4); }
