@@ -16,10 +16,9 @@ inline std::int64_t map_groups(std::int64_t n, int width, int threads) {
 template <class F>
 void map_(At<u64, Form::One> n, int width, F&& body, Here here = Here::current()) {
   const U64 count = value_from<u64, Form::One>(n.id);
-  const U64 first = global_id(here) * At<u64, Form::One>(width, here);
-  if_(At<bool, Form::One>(first + At<u64, Form::One>(width, here) <= count, here), [&] {
-    body(first, width);
-  }).else_([&] {
+  const U64 run(width, here), first = global_id(here) * At<u64, Form::One>(run, here);
+  // Equivalent if or_equal: single elements make up a last run.
+  if_(At<bool, Form::One>(first + run <= count, here), [&] { body(first, width); }).else_([&] {
     if (width > 1)
       for_(
           first, count, 1, [&](U64 i) { body(i, 1); }, here);
@@ -44,8 +43,9 @@ void for_row_(At<u32, Form::One> n, int width, bool even, F&& body, Here here = 
   const U32 whole = apply(Op::Sub, count, apply(Op::Rem, count, run));
   for_(
       first, whole, step, [&](U32 i) { body(i, width); }, here);
-  for_(
-      apply(Op::Add, whole, thread), count, U32(threads(), here), [&](U32 i) { body(i, 1); }, here);
+  const U32 rest = apply(Op::Add, whole, thread);  // fewer than `width`, so fewer than there are threads
+  if_(At<bool, Form::One>(value_from<bool, Form::One>(detail::binary(Op::Lt, rest.id(), count.id(), here)), here),
+      [&] { body(rest, 1); });
 }
 
 }  // namespace mt

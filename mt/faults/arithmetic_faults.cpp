@@ -21,8 +21,12 @@ bool is_fma(const Kernel&, const Inst& i) { return i.op == Op::Fma; }
 bool is_maths(const Kernel& k, const Inst& i) {
   return is_float(type_of(k, i).dtype) && (i.op == Op::Div || info(i.op).ulp > 0);
 }
-bool is_extreme_of_floats(const Kernel& k, const Inst& i) {
-  return is_one_of(i.op, {Op::Min, Op::Max}) && is_float(type_of(k, i).dtype);
+/// A min or max of floats whose operand `n` may be a NaN: it is no constant.
+bool may_lose_nan(const Kernel& k, const Inst& i, std::size_t n) {
+  if (!is_one_of(i.op, {Op::Min, Op::Max}) || !is_float(type_of(k, i).dtype)) return false;
+  const Inst* def = k.def(i.in[n]);
+  if (def && def->op == Op::Splat) def = k.def(def->in[0]);
+  return !def || def->op != Op::Const;
 }
 
 bool orders_operands(const Kernel&, const Inst& i) {
@@ -123,13 +127,15 @@ std::vector<Fault> operand_faults() {
          const ValueId one = p.like(p.in(1), 1);
          p.set_operand(1, p.before().binary(Op::Add, p.in(1), one));
        }},
-      {"loses_nan", "min or max by a comparison: a NaN in the first operand is lost", is_extreme_of_floats,
+      {"loses_nan", "min or max by a comparison: a NaN in the first operand is lost",
+       [](const Kernel& k, const Inst& i) { return may_lose_nan(k, i, 0); },
        [](const Place& p) {
          const Op compare = p.op() == Op::Min ? Op::Lt : Op::Gt;
          const ValueId wins = p.before().binary(compare, p.in(0), p.in(1));
          p.become(of(Op::Select, {wins, p.in(0), p.in(1)}));
        }},
-      {"loses_second_nan", "min or max by a comparison: a NaN in the second operand is lost", is_extreme_of_floats,
+      {"loses_second_nan", "min or max by a comparison: a NaN in the second operand is lost",
+       [](const Kernel& k, const Inst& i) { return may_lose_nan(k, i, 1); },
        [](const Place& p) {
          const Op compare = p.op() == Op::Min ? Op::Lt : Op::Gt;
          const ValueId wins = p.before().binary(compare, p.in(1), p.in(0));
@@ -168,8 +174,9 @@ std::vector<Fault> precision_faults() {
       {"other_sign", "a conversion takes a signed integer for an unsigned one, or the other way round",
        [](const Kernel& k, const Inst& i) {
          const DType from = operand_type(k, i).dtype, to = type_of(k, i).dtype;
-         // Not what widens an index: that shows in sizes of 2^31 and more only.
-         return i.op == Op::Cast && is_int(from) && (is_float(to) || (is_signed(from) && bits_of(to) > bits_of(from)));
+         if (i.op != Op::Cast || !is_int(from) || !(is_float(to) || (is_int(to) && bits_of(to) > bits_of(from))))
+           return false;
+         return is_signed(from) || bits_of(from) < 32;  // sizes and indices stay below 2^31 in any test
        },
        [](const Place& p) { p.set_operand(0, p.before().bitcast(p.in(0), other_sign(p.kernel.type(p.in(0)).dtype))); }},
   };

@@ -11,7 +11,7 @@
 namespace mt {
 namespace {
 
-/// An array's name without the number that a second array of that name got.
+/// A name without its number: arrays and parameters that the source makes in a loop.
 std::string_view stem(std::string_view name) {
   while (!name.empty() && (name.back() == '.' || (name.back() >= '0' && name.back() <= '9'))) name.remove_suffix(1);
   return name;
@@ -43,7 +43,7 @@ class Describer {
     const Inst& i = k_.at(id);
     std::string s = fmt::format("{} {}", info(i.op).name, to_string(i.loc));
     if (i.memory != MemoryId::None) s += fmt::format(" {}", stem(k_.at(i.memory).name));
-    if (i.op == Op::Param) s += fmt::format(" {}", k_.scalars[static_cast<std::size_t>(i.index)].name);
+    if (i.op == Op::Param) s += fmt::format(" {}", stem(k_.scalars[static_cast<std::size_t>(i.index)].name));
     if (i.op == Op::GroupId) s += fmt::format(" {}", i.index);
     return s;
   }

@@ -42,11 +42,31 @@ const std::vector<Pass>& pipeline() {
   return passes;
 }
 
+namespace {
+
+bool writes(const Kernel& k) {
+  bool found = false;
+  walk(k, RegionId::Root, [&](InstId i) {
+    const Inst& inst = k.at(i);
+    found |= (inst.op == Op::Store || inst.op == Op::Atomic) && k.at(inst.memory).space == Space::Device;
+  });
+  return found;
+}
+
+}  // namespace
+
 void optimise(Kernel& kernel, const PipelineOptions& options, const PassObserver& observe) {
   for (const Pass& pass : pipeline()) {
     const auto start = std::chrono::steady_clock::now();
     const bool changed = pass.run(kernel, options);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (changed && !writes(kernel)) {
+      const std::string place = to_string(kernel.loc);
+      throw Error(
+          fmt::format("{}{}[{}] no store can ever run, whatever the problem: a condition around it is never true "
+                      "or a loop never has a trip; mend what it tests",
+                      place, place.empty() ? "" : ": ", kernel.name));
+    }
     if (options.verify_each && changed) {
       const std::string violations = verify(kernel);
       if (!violations.empty())

@@ -109,6 +109,17 @@ TEST(Pipeline, TheObserverSeesEveryPassAndASoundKernel) {
   EXPECT_EQ(seen, pipeline().size());
 }
 
+TEST(Pipeline, AKernelThatNeverStoresIsTheAuthorsMistake) {
+  Kernel k = parsed(with_body("%z: u32 = const 0\n%t: u32 = thread_id\n%never: bool = lt %t, %z\n"
+                              "if %never {\n%v: f32 = load %x[%t]\nstore %y[%t], %v\n}\n"));
+  try {
+    optimise(k, {});
+    FAIL() << print(k);
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("[k] no store can ever run"), 0u) << e.what();
+  }
+}
+
 TEST(Pipeline, ThousandsOfInstructionsAreNoTrouble) {
   std::string body = "%z: u32 = param %n\n%v0: f32 = load %x[%z]\n%c0: u32 = const 1\n%b: bool = lt %z, %c0\n";
   for (int i = 0; i < 3000; ++i) {
