@@ -62,6 +62,36 @@ TEST(Bench, ARightKernelIsVerifiedAndTimed) {
   EXPECT_FALSE(r.has_roof);
 }
 
+TEST(Bench, ADeviceThatRecordsIsTimedByItsClockAgainstItsOwnRoof) {
+  int runs = 0;
+  const FakeBackend backend([&](const Arguments& args, const Groups& g) {
+    ++runs;
+    twice(args, g);
+  });
+  const auto device = backend.open().take();
+  auto& fake = static_cast<FakeDevice&>(*device);
+  fake.records = true;
+  fake.ceiling = Ceiling{.copy = 8192 * 4, .read = 1e9, .write = 1e9, .flops = 1e9, .launch = 0.125};
+  Runner runner(backend, *device);
+  const KernelEntry entry{"double", DType::F32, {}, [] {
+                            return std::make_unique<detail::Erased<Double>>("double", detail::AsDeclared{});
+                          }};
+  BenchOptions options;
+  options.stop = {.least = 10, .most = 12, .seconds = 1e6, .uncertainty = 0.01};
+  options.rotation_bytes = 3 * 8192;
+  const auto source = ceiling_of(*device);
+  const BenchResult r = run_bench(runner, entry, {{"n", 1024}}, options, source.get());
+  EXPECT_TRUE(r.verified) << r.error;
+  EXPECT_EQ(r.copies, 3u);
+  EXPECT_DOUBLE_EQ(r.time.median, 1);  // a second a launch, whatever the host's clock says
+  EXPECT_GE(r.iterations, 10 * 20);    // whole rounds of three sets, twenty calls at least
+  EXPECT_EQ(r.iterations % 3, 0);
+  EXPECT_GT(runs, r.iterations);
+  ASSERT_TRUE(r.has_roof);
+  EXPECT_DOUBLE_EQ(r.roof_fraction(), 0.25);
+  EXPECT_EQ(r.ceiling.launch, 0.125);
+}
+
 TEST(Bench, AWrongKernelIsNotTimed) {
   int runs = 0;
   const BenchResult r = bench([&](const Arguments& args, const Groups& g) {

@@ -58,6 +58,28 @@ class FakeDevice final : public Device {
     return std::make_shared<FakeProgram>(program_threads_, start_alignment);
   }
   void launch(Program&, const Arguments& arguments, const Groups& groups) override { body_(arguments, groups); }
+  /// Records where `records` is set; a run takes a second by the device's clock for each launch.
+  std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override {
+    if (!records) return nullptr;
+    struct Kept final : Recording {
+      double run() override {
+        for (const auto& launch : launches) launch();
+        return static_cast<double>(launches.size());
+      }
+      std::vector<std::function<void()>> launches;
+    };
+    auto kept = std::make_unique<Kept>();
+    const Body body = body_;
+    body_ = [&](const Arguments& arguments, const Groups& groups) {
+      kept->launches.push_back([=] { body(arguments, groups); });
+    };
+    enqueue();
+    body_ = body;
+    return kept;
+  }
+  std::optional<Ceiling> measure_ceiling() override { return ceiling; }
+  bool records = false;
+  std::optional<Ceiling> ceiling;
   std::size_t start_alignment = 1;  // of the programs that are compiled from now on
 
  private:
