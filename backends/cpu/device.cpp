@@ -153,6 +153,10 @@ class CpuDevice final : public Device {
       stream_ = static_cast<int>(value);
       return true;
     }
+    if (name == "last_groups" && value >= 0) {
+      last_groups_ = value;
+      return true;
+    }
     if (name != "threads" || value < 1 || value > kMostThreads) return false;
     threads_ = static_cast<int>(value);
     workers_ = std::make_unique<Workers>(threads_);
@@ -162,7 +166,8 @@ class CpuDevice final : public Device {
  private:
   DeviceInfo info_;
   int threads_ = 1;
-  int stream_ = 2;  // stores past the caches: 0 never, 1 always, 2 by size
+  int stream_ = 2;                // stores past the caches: 0 never, 1 always, 2 by size
+  std::int64_t last_groups_ = 0;  // of each launch that are run; 0: all
   std::unique_ptr<Workers> workers_;
 };
 
@@ -191,10 +196,12 @@ void CpuDevice::launch(Program& program, const Arguments& arguments, const Group
     run(buffers.data(), arguments.scalars.data(), begin, end, groups[0], groups[1], groups[2],
         scratch(version.scratch_bytes), ahead);
   };
-  if (total == 1 || threads_ == 1) return part(0, total);
+  const std::int64_t first = last_groups_ > 0 ? std::max<std::int64_t>(0, total - last_groups_) : 0,
+                     count = total - first;
+  if (count == 1 || threads_ == 1) return part(first, total);
   // Many pieces a thread, so that a slow core does not hold up the rest.
-  const std::int64_t piece = std::max<std::int64_t>(1, total / (threads_ * 32));
-  workers_->run(total, piece, part);
+  const std::int64_t piece = std::max<std::int64_t>(1, count / (threads_ * 32));
+  workers_->run(count, piece, [&](std::int64_t begin, std::int64_t end) { part(first + begin, first + end); });
 }
 
 }  // namespace

@@ -4,6 +4,11 @@
 
 namespace mt {
 
+/// An angle is a position times a frequency in f32: farther out it would belong to another position.
+inline void require_exact_position(std::int64_t last) {
+  require(last <= 1 << 24, "positions must not pass 2^24, up to where f32 counts exactly");
+}
+
 /// Turns all pairs of the rows `first` … `end` - 1, with one simdgroup. `angle` maps pair numbers (as f32) to angles,
 /// which are found once for all rows; `from` and `to` give the row of a number.
 template <class Angle, class From, class To>

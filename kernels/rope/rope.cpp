@@ -33,7 +33,7 @@ struct Rope {
     require(heads_first || seq_first,
             "the strides, in rows, must be (seq, 1) for [heads, seq] or (1, heads) for "
             "[seq, heads]");
-    require(p["offset"] + p["seq"] < (std::int64_t{1} << 32), "positions must stay below 2^32");
+    require_exact_position(p["offset"] + p["seq"]);
     return {.groups = {ceil_div(p["seq"], positions), ceil_div(p["heads"], heads_at_once), p["batch"]},
             .threads = kLanes * positions};
   }

@@ -25,6 +25,7 @@ struct RopeLlama {
   }
   Launch launch(const Problem& p) const {
     require(p["head_dim"] > 0 && p["head_dim"] % 2 == 0, "head_dim must be even");
+    require_exact_position(p["position"]);
     return {.groups = {ceil_div(p["n_heads"], heads_at_once)}, .threads = kLanes};
   }
 

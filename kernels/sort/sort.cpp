@@ -26,7 +26,6 @@ struct Sort {
   }
   Launch launch(const Problem& p) const {
     require(p["n"] <= size, "a row has at most 4096 elements, and no more than size");
-    require(size >= kLanes && (size & (size - 1)) == 0, "size must be a power of two, 32 or more");
     return row_launch(p, threads);
   }
 

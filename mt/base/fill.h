@@ -19,6 +19,7 @@ enum class Values : std::uint8_t {
   Spike,         // one large element a row among small ones
   MinusInf,      // -inf everywhere
   HeadMinusInf,  // -inf in the first half of each row
+  NanTail,       // NaN in the last third of the axis before the last: rows of a cache that are not in use
 };
 std::string_view name_of(Values values);  // "zeros", "head_minus_inf", …
 

@@ -17,6 +17,14 @@ bool no_output(const std::vector<TensorSlot>& slots) {
   });
 }
 
+/// `; with threads=64`; empty where nothing was chosen.
+std::string chosen_text(const Overrides& overrides) {
+  std::string text;
+  for (const auto& [name, value] : overrides)
+    text += fmt::format("{}{}={}", text.empty() ? "; with " : ", ", name, value);
+  return text;
+}
+
 }  // namespace
 
 void BoundCall::run() const {
@@ -66,35 +74,41 @@ BoundCall Call::bind(std::map<std::string, BufferView> views) const {
 }
 
 Call Runner::prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides) {
-  return in_context(entry.id(), problem, [&] {
-    Call call;
-    call.id_ = entry.id();
-    call.problem_ = problem;
-    call.device_ = device_;
-    call.instance_ = entry.make();
-    KernelInstance& instance = *call.instance_;
-    check_problem(instance, problem, overrides);
-    const std::vector<StagePlan> plans = instance.plan(problem, backend_->traits(), overrides);
-    call.slots_ = tensor_slots(instance.signature(), problem);
-    call.empty_ = no_output(call.slots_);
-    const Limits& limits = device_->info().limits;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      const Launch& launch = plans[i].launch;
-      const Groups groups{launch.groups[0], launch.groups[1], launch.groups[2]};
-      if (call.empty_ || launches_nothing(groups)) continue;
-      const Stopwatch tracing;
-      Kernel traced = instance.trace(i);
-      call.compile_ms_ += tracing.milliseconds();
-      check_geometry(traced, groups, limits, limits.max_threads);
-      PreparedStage stage{plans[i].name, i, groups, programs_.get(*backend_, *device_, std::move(traced)), {}};
-      if (!stage.compiled.reused) call.compile_ms_ += stage.compiled.optimise_ms + stage.compiled.compile_ms;
-      check_geometry(stage.compiled.kernel, groups, limits, stage.compiled.program->max_threads());
-      for (const ScalarParam& s : stage.compiled.kernel.scalars)
-        stage.scalars.push_back(scalar_bits(s, instance.signature(), problem));
-      call.stages_.push_back(std::move(stage));
-    }
-    return call;
-  });
+  try {
+    return checked(entry, problem, overrides);
+  } catch (const Error& e) {
+    throw Error(contextual(entry.id(), problem, e.what()) + chosen_text(overrides));
+  }
+}
+
+Call Runner::checked(const KernelEntry& entry, const Problem& problem, const Overrides& overrides) {
+  Call call;
+  call.id_ = entry.id();
+  call.problem_ = problem;
+  call.device_ = device_;
+  call.instance_ = entry.make();
+  KernelInstance& instance = *call.instance_;
+  check_problem(instance, problem, overrides);
+  const std::vector<StagePlan> plans = instance.plan(problem, backend_->traits(), overrides);
+  call.slots_ = tensor_slots(instance.signature(), problem);
+  call.empty_ = no_output(call.slots_);
+  const Limits& limits = device_->info().limits;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const Launch& launch = plans[i].launch;
+    const Groups groups{launch.groups[0], launch.groups[1], launch.groups[2]};
+    if (call.empty_ || launches_nothing(groups)) continue;
+    const Stopwatch tracing;
+    Kernel traced = instance.trace(i);
+    call.compile_ms_ += tracing.milliseconds();
+    check_geometry(traced, groups, limits, limits.max_threads);
+    PreparedStage stage{plans[i].name, i, groups, programs_.get(*backend_, *device_, std::move(traced)), {}};
+    if (!stage.compiled.reused) call.compile_ms_ += stage.compiled.optimise_ms + stage.compiled.compile_ms;
+    check_geometry(stage.compiled.kernel, groups, limits, stage.compiled.program->max_threads());
+    for (const ScalarParam& s : stage.compiled.kernel.scalars)
+      stage.scalars.push_back(scalar_bits(s, instance.signature(), problem));
+    call.stages_.push_back(std::move(stage));
+  }
+  return call;
 }
 
 }  // namespace mt

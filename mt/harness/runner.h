@@ -85,13 +85,14 @@ class Runner {
  public:
   /// Backend and device outlive the runner and its calls.
   Runner(const Backend& backend, Device& device) : backend_(&backend), device_(&device) {}
-  /// Throws Error, `[kernel/dtype] sentence; problem n:5`, for whatever breaks the kernel's contract.
+  /// Throws Error, `[kernel/dtype] sentence; problem n:5; with threads=64`, for whatever breaks the kernel's contract.
   Call prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides = {});
   Device& device() const { return *device_; }
   const Backend& backend() const { return *backend_; }
   const ProgramCache& programs() const { return programs_; }
 
  private:
+  Call checked(const KernelEntry& entry, const Problem& problem, const Overrides& overrides);
   const Backend* backend_;
   Device* device_;
   ProgramCache programs_;

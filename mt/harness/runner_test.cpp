@@ -98,6 +98,8 @@ TEST_F(RunnerTest, ProblemsThatBreakTheContractAreRefusedWithASentence) {
 TEST_F(RunnerTest, TunablesTakeOnlyTheirChoices) {
   EXPECT_EQ(refusal({{"rows", 2}, {"n", 8}}, {{"threads", 128}}), "accepted");
   EXPECT_NE(refusal({{"rows", 2}, {"n", 8}}, {{"threads", 96}}).find("one of 32, 64, 128"), std::string::npos);
+  EXPECT_EQ(refusal({{"rows", 2}, {"n", 13}}, {{"threads", 128}, {"count", 3}}),
+            "[sample/f32] n must not be 13; problem n:13/rows:2; with count=3, threads=128");
   EXPECT_NE(
       refusal({{"rows", 2}, {"n", 8}}, {{"width", 4}}).find("no tunable 'width'; the kernel has threads and count"),
       std::string::npos);

@@ -93,7 +93,7 @@ void finish(const Query& query, const Attention& a, std::int64_t keys, Attention
     out.lse.value[static_cast<std::size_t>(query.index)] = -kInfinity;
     return;  // outputs stay exact zeros
   }
-  const double summing = kUnit * (sum_factor(keys) + kRescaleError), z_error = query.z_spread / query.z + summing;
+  const double summing = kUnit * (walk_factor(keys) + kRescaleError), z_error = query.z_spread / query.z + summing;
   for (std::int64_t d = 0; d < a.head_dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     const double o = query.sum[at] / query.z;

@@ -15,7 +15,8 @@ namespace {
 /// A reduction of the elements seen so far.
 class Running {
  public:
-  explicit Running(Reduction op) : op_(op) {
+  /// `chains`: of a sum, see sum_factor.
+  explicit Running(Reduction op, double chains = 64) : op_(op), chains_(chains) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     constexpr double starts[] = {0, 1, -inf, inf};
     value_ = starts[static_cast<int>(op)];
@@ -34,7 +35,7 @@ class Running {
   Estimate estimate() const {
     switch (op_) {
       case Reduction::Sum:
-        return {value_, sum_factor(count_) * kUnit * magnitude_};
+        return {value_, sum_factor(count_, chains_) * kUnit * magnitude_};
       case Reduction::Prod:
         return {value_, product_error() * std::fabs(value_) + (count_ > 1 ? kTiny : 0)};
       default:
@@ -68,6 +69,7 @@ class Running {
   }
 
   Reduction op_;
+  double chains_;
   double value_, magnitude_ = 0;
   std::int64_t count_ = 0, rounding_ = 0;  // elements; factors that are no powers of two
 };
@@ -101,7 +103,10 @@ Expected row_reduce(Reduction op, const HostTensor& x) {
 
 Expected all_reduce(Reduction op, const HostTensor& x) {
   const std::int64_t count = x.count(), piece = 64 * kBlock;
-  std::vector<Running> parts(static_cast<std::size_t>((count + piece - 1) / piece), Running(op));
+  // Threadgroups with hundreds of running sums each, as many as keep these 32 long; at least 2^15 where they are
+  // longer.
+  const double chains = std::clamp(static_cast<double>(count) / 32, 64.0, 0x1p15);
+  std::vector<Running> parts(static_cast<std::size_t>((count + piece - 1) / piece), Running(op, chains));
   parallel_for(count, piece, [&](std::int64_t begin, std::int64_t end) {
     Running& part = parts[static_cast<std::size_t>(begin / piece)];
     double block[kBlock];
@@ -111,7 +116,7 @@ Expected all_reduce(Reduction op, const HostTensor& x) {
       for (std::int64_t i = 0; i < n; ++i) part.add(block[i]);
     }
   });
-  Running total(op);
+  Running total(op, chains);
   for (const Running& part : parts) total.merge(part);
   Expected out = blank(1);
   put(out, 0, total.estimate());

@@ -59,6 +59,29 @@ TEST(Reduce, SumsInF32AreAcceptedAndADroppedElementIsNot) {
     }
 }
 
+/// Each addition of an equal term makes the same error while the sum stays between two powers of two.
+TEST(Reduce, EqualTermsRoundAlikeAndAreAccepted) {
+  const std::int64_t n = 1 << 21, lanes = 128;
+  HostTensor x("x", DType::F32, {n});
+  std::fill_n(x.as<float>(), n, 0.7f);
+  float sums[lanes] = {};
+  for (std::int64_t i = 0; i < n; ++i) sums[i % lanes] += 0.7f;
+  double sum = 0;
+  for (const float s : sums) sum += static_cast<double>(s);
+  const Expected e = row_reduce(Reduction::Sum, x);
+  EXPECT_TRUE(compare(e, vec({sum})).passed()) << compare(e, vec({sum})).sentence;
+  EXPECT_GT(std::fabs(sum - e.value[0]), 6 * std::sqrt(static_cast<double>(n) / 32) * 0x1p-24 * e.value[0])
+      << "more than a random walk";
+}
+
+TEST(Reduce, PowersOfTwoMultiplyExactly) {
+  const HostTensor x = vec({0.5, 4, -2, 1, 0.25, -1});
+  EXPECT_LT(row_reduce(Reduction::Prod, x).bound[0], 1e-30);
+  EXPECT_EQ(row_reduce(Reduction::Prod, x).value[0], 1);
+  EXPECT_LT(row_reduce(Reduction::Prod, vec({0.5, 3, -2})).bound[0], 1e-30) << "one factor that is none";
+  EXPECT_GT(row_reduce(Reduction::Prod, vec({0.5, 3, -3})).bound[0], 1e-8);
+}
+
 TEST(Reduce, ProductsInF32AreAcceptedAndADroppedElementIsNot) {
   for (const std::int64_t n : {1, 2, 33, 1000, 4096}) {
     const HostTensor x = random_normal(DType::F32, {100, n}, 4, 1, 0.01);

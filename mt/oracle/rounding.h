@@ -36,13 +36,17 @@ inline double ulp(double v) {
 /// The f32 nearest to `v`, as a double: what one correctly rounded operation gives.
 inline double nearest_f32(double v) { return static_cast<double>(static_cast<float>(v)); }
 
-/// Relative error in units of u, against the sum of magnitudes, of a sum of n terms that a kernel may form in any
-/// order: at most n - 1 additions, and from there on what 32 lanes with a tree of up to 16 levels above them need,
-/// lanes growing as a random walk (six deviations) once their chains are long.
-inline double sum_factor(std::int64_t n) {
-  if (n <= 1) return 0;
-  const double chain = static_cast<double>(n) / 32;
-  return std::min(static_cast<double>(n - 1), 16 + std::min(chain, 6 * std::sqrt(chain)));
+/// Relative error in units of u, against the sum of magnitudes, of a sum of n terms that a kernel forms as at least
+/// `chains` running sums of equal length with a tree of up to 16 levels above them. All roundings may go one way: those
+/// of equal terms do.
+inline double sum_factor(std::int64_t n, double chains = 64) {
+  return n <= 1 ? 0 : std::min(static_cast<double>(n - 1), 16 + static_cast<double>(n) / chains);
+}
+
+/// The same for n terms added one after another under weights of their own, whose roundings are independent: a random
+/// walk, six deviations of it.
+inline double walk_factor(std::int64_t n) {
+  return n <= 1 ? 0 : std::min(static_cast<double>(n - 1), 16 + 6 * std::sqrt(static_cast<double>(n)));
 }
 
 /// A number and how far an f32 computation may be from it, before the store.

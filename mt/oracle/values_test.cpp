@@ -21,8 +21,8 @@ HostTensor laid(Values values, DType dtype = DType::F32, std::vector<std::int64_
 
 TEST(Values, EachHasItsName) {
   std::set<std::string_view> names;
-  for (int v = 0; v <= static_cast<int>(Values::HeadMinusInf); ++v) names.insert(name_of(static_cast<Values>(v)));
-  EXPECT_EQ(names.size(), 11u);
+  for (int v = 0; v <= static_cast<int>(Values::NanTail); ++v) names.insert(name_of(static_cast<Values>(v)));
+  EXPECT_EQ(names.size(), 12u);
   EXPECT_EQ(name_of(Values::HeadMinusInf), "head_minus_inf");
 }
 
@@ -78,6 +78,13 @@ TEST(Values, HeadMinusInfLeavesTheRest) {
   const HostTensor t = laid(Values::HeadMinusInf);
   for (std::int64_t row = 0; row < 3; ++row)
     for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(t.at(row * 7 + i) == -kInf, i < 4) << row << " " << i;
+}
+
+TEST(Values, NanTailIsTheEndOfTheAxisBeforeTheLast) {
+  const HostTensor t = laid(Values::NanTail, DType::F32, {2, 6, 5}),
+                   single = laid(Values::NanTail, DType::F32, {4, 1, 5});
+  for (std::int64_t i = 0; i < t.count(); ++i) EXPECT_EQ(std::isnan(t.at(i)), i / 5 % 6 >= 4) << i;
+  for (std::int64_t i = 0; i < single.count(); ++i) EXPECT_FALSE(std::isnan(single.at(i)));
 }
 
 TEST(Values, RampRisesAndFallsBack) {

@@ -1,0 +1,188 @@
+// Tensors beyond 2^31 elements on the cpu device, which maps memory where it is touched: only the last item of a batch
+// is written, computed and read, at its address.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "mt/dsl/dsl.h"
+#include "mt/harness/large.h"
+
+namespace mt {
+namespace {
+
+constexpr std::int64_t kMany = (std::int64_t{1} << 31) + (1 << 20);
+
+/// Leaves the user's cache of compiled kernels alone.
+class OwnCache : public testing::Environment {
+  void SetUp() override {
+    if (std::getenv("MT_CACHE_DIR")) return;
+    char name[] = "/tmp/mt_large_XXXXXX";
+    folder_ = mkdtemp(name);
+    setenv("MT_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+  std::string folder_;
+};
+[[maybe_unused]] const auto* const kOwnCache = testing::AddGlobalTestEnvironment(new OwnCache);
+
+struct Cpu {
+  const Backend& backend = *find_backend("cpu");
+  std::unique_ptr<Device> device = backend.open().take();
+  Runner runner{backend, *device};
+};
+
+const KernelEntry& entry_named(const std::string& name, DType dtype) {
+  for (const KernelEntry& e : kernels())
+    if (e.name == name && e.dtype == dtype) return e;
+  throw Error("no kernel " + name);
+}
+
+/// A case of the kernel's own with a batch to enlarge.
+std::optional<Problem> large_problem(const KernelInstance& kernel) {
+  for (const Problem& p : kernel.tests()) {
+    if (p.edges() || p.values() != Values::Declared) continue;
+    const auto batch = batch_of(kernel, p);
+    if (!batch) continue;
+    std::int64_t elements = 0;
+    for (const TensorSlot& s : tensor_slots(kernel.signature(), p)) elements = std::max(elements, s.count);
+    if (elements < 60 || elements > 100000) continue;
+    return enlarged(kernel, p, kMany);
+  }
+  return std::nullopt;
+}
+
+/// Their batch runs along y or z, where a GPU takes 65,535 threadgroups; items are made larger instead.
+const std::map<std::string, Problem> kAlongOtherAxes = {
+    {"mt_rope",
+     {{"batch", 1025},
+      {"heads", 8},
+      {"seq", 2049},
+      {"rows", 8 * 2049},
+      {"head_dim", 128},
+      {"head_stride", 2049},
+      {"seq_stride", 1},
+      {"offset", 0}}},
+    {"mt_qmv", {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 8}, {"groups", 516}}},
+    {"mt_qmv_int8_fast",
+     {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 4}, {"groups", 516}}},
+};
+
+TEST(Large, TheLastItemOfABatchBeyond2To31ElementsIsRight) {
+  Cpu cpu;
+  std::size_t tested = 0;
+  std::string last;
+  for (const KernelEntry& entry : kernels()) {
+    if (entry.name == last || entry.dtype == DType::F32) continue;  // one dtype of 16 bits: half of the mapped memory
+    last = entry.name;
+    const auto kernel = entry.make();
+    if (kernel->batch().empty()) continue;
+    const auto other = kAlongOtherAxes.find(entry.name);
+    const auto problem = other != kAlongOtherAxes.end() ? std::optional(other->second) : large_problem(*kernel);
+    ASSERT_TRUE(problem) << entry.id() << " has no test with a batch";
+    std::int64_t most = 0;
+    for (const TensorSlot& s : tensor_slots(kernel->signature(), *problem)) most = std::max(most, s.count);
+    EXPECT_GT(most, std::int64_t{1} << 31) << entry.id();
+    const CaseResult r = run_last_item(cpu.runner, entry, *problem);
+    EXPECT_TRUE(r.passed) << entry.id() << " " << r.problem << ": " << r.error;
+    EXPECT_GT(r.compared, 0) << entry.id();
+    ++tested;
+  }
+  EXPECT_GT(tested, 90u);
+}
+
+/// Doubles rows, with the row's offset in 32 bits where `narrow`.
+struct Doubled {
+  In<f16> x{"x", {"rows", "n"}};
+  Out<f16> y{"y", {"rows", "n"}};
+  Size n{"n"};
+  bool narrow = false;
+  Launch launch(const Problem& p) const { return {.groups = {p["rows"]}, .threads = 32}; }
+  void body() const {
+    const U32 at = thread_id();
+    if_(at < n, [&] {
+      const U64 whole = U64(group_id()) * U64(n) + U64(at);
+      if (narrow)
+        y.store(U64(cast<u32>(whole)), x.load(U64(cast<u32>(whole))) * 2.f);
+      else
+        y.row(group_id()).store(at, x.row(group_id()).load(at) * 2.f);
+    });
+  }
+  ExpectedOutputs oracle(const Inputs& in) const {
+    Expected e;
+    for (std::int64_t i = 0; i < in["x"].count(); ++i) e.value.push_back(2 * in["x"].at(i));
+    e.bound.resize(e.value.size());
+    return {{"y", e}};
+  }
+  Problems tests() const { return {{{"rows", 3}, {"n", 32}}}; }
+  Problems benches() const { return {}; }
+  Work work(const Problem&) const { return {}; }
+  std::vector<std::string> batch() const { return {"rows"}; }
+};
+
+TEST(Large, AnOffsetIn32BitsIsCaught) {
+  Cpu cpu;
+  const auto run = [&](bool narrow, std::int64_t elements) {
+    const auto make = [narrow] {
+      return std::make_unique<detail::Erased<Doubled>>("doubled", [narrow](Doubled& k) { k.narrow = narrow; });
+    };
+    const KernelEntry entry{"doubled", DType::F16, {}, make};
+    return run_last_item(cpu.runner, entry, *enlarged(*make(), make()->tests()[0], elements));
+  };
+  const std::int64_t beyond_32_bits = std::int64_t{1} << 32;
+  EXPECT_TRUE(run(false, beyond_32_bits).passed) << run(false, beyond_32_bits).error;
+  EXPECT_TRUE(run(true, 1 << 20).passed) << run(true, 1 << 20).error;
+  const CaseResult wrapped = run(true, beyond_32_bits);
+  EXPECT_FALSE(wrapped.passed);
+  EXPECT_NE(wrapped.error.find("of the last of"), std::string::npos) << wrapped.error;
+}
+
+TEST(Large, AWholeTensorSumSeesTheEndOfMoreThan2To31Elements) {
+  Cpu cpu;
+  const std::int64_t n = kMany + 3;
+  const Call call = cpu.runner.prepare(entry_named("mt_all_reduce", DType::F16), {{"n", n}});
+  const auto x = cpu.device->allocate(static_cast<std::size_t>(n) * 2), out = cpu.device->allocate(2);
+  const std::uint16_t ones[5] = {0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00};
+  x->write(ones, sizeof ones, static_cast<std::size_t>(n) * 2 - sizeof ones);
+  call.bind({{"x", {x.get(), 0, static_cast<std::size_t>(n) * 2}}, {"out", {out.get(), 0, 2}}}).run();
+  std::uint16_t sum = 0;
+  out->read(&sum, 2);
+  EXPECT_EQ(sum, 0x4500) << "5 as an f16";
+}
+
+TEST(Large, ATableBeyond2To31ElementsIsReadAtItsEnd) {
+  Cpu cpu;
+  const std::int64_t vocab = 1 << 21, n = 1025;
+  const Call call =
+      cpu.runner.prepare(entry_named("ffai_gather", DType::F16), {{"rows", 2}, {"vocab", vocab}, {"n", n}});
+  const auto row = static_cast<std::size_t>(n) * 2, bytes = static_cast<std::size_t>(vocab) * row;
+  const auto table = cpu.device->allocate(bytes), indices = cpu.device->allocate(8),
+             out = cpu.device->allocate(2 * row);
+  const std::vector<std::uint16_t> sevens(static_cast<std::size_t>(n), 0x4700);
+  table->write(sevens.data(), row, bytes - row);
+  const std::uint32_t picked[2] = {0, static_cast<std::uint32_t>(vocab - 1)};
+  indices->write(picked, sizeof picked);
+  call.bind({{"table", {table.get(), 0, bytes}}, {"indices", {indices.get(), 0, 8}}, {"out", {out.get(), 0, 2 * row}}})
+      .run();
+  std::vector<std::uint16_t> result(2 * static_cast<std::size_t>(n));
+  out->read(result.data(), 2 * row);
+  for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], i < sevens.size() ? 0 : 0x4700) << i;
+}
+
+TEST(Large, AGridBeyondWhatAnAxisTakesIsRefused) {
+  Cpu cpu;
+  const Problem& most = kAlongOtherAxes.at("mt_qmv");
+  try {
+    cpu.runner.prepare(entry_named("mt_qmv", DType::F16), most.with("m", 65536));
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("65536 threadgroups along y, but the device allows 0 to 65535"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace mt
