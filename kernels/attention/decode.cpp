@@ -68,8 +68,9 @@ struct Decode {
       // Few lanes a key mean few steps to sum a score and many registers for the row: where threadgroups are small a
       // lane holds some 64 numbers of the weighted sums, else 8.
       const int rows = heads * queries, wanted = dim * rows / (partials ? 64 : 8);
-      lanes = partials ? 8 : 16;
-      while (lanes < kLanes && lanes < wanted) lanes = lanes * 2;
+      int few = partials ? 8 : 16;
+      while (few < kLanes && few < wanted) few *= 2;
+      lanes = few;
       width = 16 / size_of(dtype_of<T>);
       const int held = rows * dim / lanes, groups = kLanes / lanes;
       const int room = 16384 / (4 * dim) * kLanes;  // the merge's threadgroup memory
