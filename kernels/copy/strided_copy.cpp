@@ -10,9 +10,13 @@ const char* const kSizes[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
 const char* const kStrides[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
 
 /// Sizes d0 … d(rank-1), strides s0 … in elements (0 repeats), `offset` of the first element, `src_size` and `n` of the
-/// two buffers. The last dimension is walked by the threads of one threadgroup.
+/// two buffers. The last dimension is walked by the threads of one threadgroup. On GPUs a transpose, where the last but
+/// one stride is 1, goes through tiles in threadgroup memory, so that neighbouring threads read neighbours and write
+/// neighbours.
 template <Storage T>
 struct StridedCopy {
+  static constexpr int kTile = 32;
+
   In<T> src{"src", {"src_size"}};
   Out<T> out{"out", {"n"}};
   Size sizes[kMostDims] = {Size(kSizes[0]), Size(kSizes[1]), Size(kSizes[2]), Size(kSizes[3]),
@@ -24,13 +28,16 @@ struct StridedCopy {
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
   Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time, where the last stride is 1
   int rank = 1;
-  bool dense = true;  // the last stride is 1
-  int unit = 1;       // every row starts at a multiple of it, here and there, and has whole ones
+  bool dense = true;   // the last stride is 1
+  bool tiled = false;  // in tiles of the last two dimensions
+  int unit = 1;        // every row starts at a multiple of it, here and there, and has whole ones
 
   void plan(const Problem& p, TargetTraits traits) {
     rank = static_cast<int>(std::clamp<std::int64_t>(p["rank"], 1, kMostDims));
     dense = p[kStrides[rank - 1]] == 1;
-    threads = row_threads(p[kSizes[rank - 1]], traits);
+    tiled = traits.gpu && !dense && rank >= 2 && p[kStrides[rank - 2]] == 1 && p[kSizes[rank - 2]] >= kTile &&
+            p[kSizes[rank - 1]] >= kTile;
+    threads = tiled ? 256 : row_threads(p[kSizes[rank - 1]], traits);
     width = dense ? 16 / size_of(dtype_of<T>) : 1;
     unit = width;
     const auto whole = [&](std::int64_t n) { unit = n % unit == 0 ? unit : 1; };
@@ -53,23 +60,61 @@ struct StridedCopy {
     require(empty || (fits && p["offset"] >= 0 && last < p["src_size"]),
             "the last element read must lie inside src: offset + sum of (d - 1) * s < src_size");
     const std::int64_t inner = p[kSizes[rank - 1]];
+    if (tiled) {
+      const std::int64_t rows = p[kSizes[rank - 2]];
+      return {.groups = {empty ? 0 : count / (inner * rows) * ceil_div(rows, kTile) * ceil_div(inner, kTile)},
+              .threads = threads};
+    }
     return {.groups = {empty ? 0 : count / inner}, .threads = threads};
   }
 
-  void body() const {
-    const U32 inner = sizes[rank - 1];
-    Var<u32> rest(group_id());
+  /// Where the part of the view starts that the `outer` first dimensions say, given by its number in row-major order.
+  U64 start_of(const U32& number, int outer) const {
     // Counted in units, so that the compiler sees what places are multiples of.
     const u64 step = static_cast<u64>(unit);
+    Var<u32> rest(number);
     Var<u64> from(U64(offset) / step);
-    for (int d = rank - 2; d >= 0; --d) {
+    for (int d = outer - 1; d >= 0; --d) {
       from += U64(d > 0 ? rest % sizes[d] : rest) * (U64(strides[d]) / step);
       if (d > 0) rest = rest / sizes[d];
     }
-    const auto source = src.from(from * step);
+    return from * step;
+  }
+
+  void body_tiled() const {
+    constexpr u32 side = kTile, pitch = kTile + 1;  // a column of the tile then lies in as many banks as a row
+    const U32 rows = sizes[rank - 2], inner = sizes[rank - 1];
+    const U32 across = (inner + (side - 1)) / side, down = (rows + (side - 1)) / side;
+    const U32 left = group_id() % across * side, line = group_id() / across;
+    const U32 top = line % down * side, plane = line / down;
+    const auto source = src.from(start_of(plane, rank - 2));
+    const auto result = out.from(U64(plane) * U64(rows) * U64(inner));
+    const U64 stride = strides[rank - 1];
+    const Shared<f32> tile("tile", std::int64_t{side} * pitch);
+    const U32 along = thread_id() % side, first = thread_id() / side;
+    const auto each_line = [&](auto&& move) {
+      for (u32 k = 0; k < side; k += static_cast<u32>(threads) / side) move(first + k);
+    };
+    each_line([&](const U32& other) {
+      const U32 row = top + along, column = left + other;
+      if_((row < rows) & (column < inner),
+          [&] { tile.store(other * pitch + along, source.load(U64(row) + U64(column) * stride)); });
+    });
+    barrier();
+    each_line([&](const U32& other) {
+      const U32 row = top + other, column = left + along;
+      if_((row < rows) & (column < inner),
+          [&] { result.store(U64(row) * U64(inner) + U64(column), tile.load(along * pitch + other)); });
+    });
+  }
+
+  void body() const {
+    if (tiled) return body_tiled();
+    const U32 inner = sizes[rank - 1];
+    const u64 step = static_cast<u64>(unit);
+    const auto source = src.from(start_of(group_id(), rank - 1));
     const auto result = out.from(U64(group_id()) * (U64(inner) / step) * step);
     const U64 stride = strides[rank - 1];
-    // Equivalent if loop_end_below: both ends are multiples of the run.
     for_row_(inner, width, dense && unit == width, [&](U32 i, int lanes) {
       if (dense)
         result.store(i, source.load(i, lanes));
@@ -107,6 +152,8 @@ struct StridedCopy {
             view({5, 70}, {80, 1}),
             view({3, 700}, {704, 1}),
             view({70, 5}, {1, 80}),
+            view({70, 90}, {1, 70}),
+            view({2, 3, 33, 40}, {5000, 1500, 1, 35}, 7),
             view({4, 9}, {0, 1}),
             view({4, 9}, {1, 0}),
             view({3, 4, 5}, {20, 5, 1}),
