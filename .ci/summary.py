@@ -93,6 +93,7 @@ def main():
     before = tally.passed + len(tally.failed)
     names = count_build(results, "release", tally)
     count_build(results, "asan", tally)
+    count_build(results, "tsan", tally)
     count_kernels(results / "test.jsonl", tally)
     ran = tally.passed + len(tally.failed) - before
     for sentence in missing_tests(names):

@@ -189,7 +189,7 @@ class Generator {
         return value(type, "cast " + operand(from));
       }
       case 3:
-        if (const char* same = twin(type)) return value(type, "bitcast " + operand(same));
+        if (const char* same = twin(type)) return value(type, "bitcast " + number(same));
         [[fallthrough]];
       case 4:
         if (const char* memory = input(type)) return value(type, "load %" + std::string(memory) + "[" + masked() + "]");
@@ -202,6 +202,12 @@ class Generator {
       default:
         return value(type, binary(t) + " " + operand(type) + ", " + operand(type));
     }
+  }
+  /// An operand that is no NaN: targets differ in their bits.
+  std::string number(const std::string& type) {
+    const std::string v = operand(type);
+    if (!is_float(dtype(type))) return v;
+    return value(type, "select " + value("bool", "eq " + v + ", " + v) + ", " + v + ", " + value(type, "const 1.0"));
   }
   std::string unary(DType t) {
     if (is_float(t)) return any({"neg", "abs", "floor", "ceil", "round", "trunc", "sign"});

@@ -12,7 +12,8 @@ namespace mt {
 ///
 /// Inputs have 256 elements. Outputs are o and y and others of 8 elements a thread, of which thread t touches 8t to
 /// 8t+7, and cells that threads combine atomically into. What it computes does not depend on the order of threads, and
-/// no float is summed across threads, so that every target must leave the same bits. The same seed gives the same text.
+/// neither is a float summed across threads nor are the bits of a NaN looked at, so that every target must leave the
+/// same bits. The same seed gives the same text.
 std::string random_kernel(std::uint64_t seed);
 
 }  // namespace mt
