@@ -27,6 +27,8 @@ struct BinaryMap : MapKernel<T> {
 
 /// log(exp(a) + exp(b)) with the larger exponent taken out, so that nothing overflows.
 Vec<f32> logaddexp(const Vec<f32>& a, const Vec<f32>& b) {
+  // Equivalent if loses_nan of max, loses_second_nan of max: the distance of a NaN is one too.
+  // Equivalent if swap_operands of sub: it has no sign.
   const Vec<f32> top = max(a, b), distance = abs(a - b);
   // Equal infinities have no distance: inf - inf is NaN, but the answer is that infinity.
   return select(a == b, top + 0.6931471805599453f, top + log1p(exp(-distance)));

@@ -43,7 +43,7 @@ struct RandomHash : MapKernel<u32> {
     });
   }
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::random_hash(in.size("n"))}}; }
-  Problems tests() const { return over(Problem{}, "n", {1, 31, 33, 1025, 100003, 0}); }
+  Problems tests() const { return over(Problem{}, "n", {1, 7, 30, 31, 33, 1025, 8193, 100003, 0}); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<u32>(p, 0); }
 };

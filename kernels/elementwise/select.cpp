@@ -14,6 +14,7 @@ struct SelectMap : MapKernel<T> {
 
   void body() const {
     map_(n, this->width, [&](U64 i, int lanes) {
+      // Equivalent if other_sign: the condition is only compared with 0.
       out.store(i, select(cond.load(i, lanes) != 0, on_true.load(i, lanes), on_false.load(i, lanes)));
     });
   }

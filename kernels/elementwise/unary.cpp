@@ -16,6 +16,7 @@ struct UnaryMap : MapKernel<T> {
   oracle::Unary meaning{};
 
   void body() const {
+    // Equivalent if through_f16 of store in mt_sign, through_bf16 of store in mt_sign: -1, 0 and 1 are exact in both.
     map_(n, this->width, [&](U64 i, int lanes) { out.store(i, f(a.load(i, lanes))); });
   }
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::unary(meaning, in["a"])}}; }
@@ -78,6 +79,7 @@ constexpr Row kRows[] = {
     MT_MAP("mt_silu", Silu, Signed, silu(x)),
     MT_MAP("mt_gelu", Gelu, Signed, gelu(x)),
     MT_MAP("mt_relu", Relu, Signed, max(x, 0.f)),
+    // Equivalent if loses_nan of max: the logarithm is a NaN then.
     MT_MAP("mt_softplus", Softplus, Signed, max(x, 0.f) + log1p(exp(-abs(x)))),
 };
 #undef MT_MAP

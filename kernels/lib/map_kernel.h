@@ -17,10 +17,10 @@ struct MapKernel {
   }
 };
 
-/// Sizes around a vector, a simdgroup and a threadgroup; nothing at all; and edge values.
+/// Sizes around a vector, a simdgroup and a threadgroup; nothing at all; and edge values, also in ragged ends.
 inline Problems map_tests() {
   return over(Problem{}, "n", {1, 7, 31, 32, 33, 1023, 1024, 1025, 2047, 2049, 10007, 0}) +
-         Problems{Problem{{"n", 1024}}.with_edges()};
+         over(Problem{}.with_edges(), "n", {1024, 1025, 1026, 1027, 1029, 1030, 1031});
 }
 inline Problems map_benches() { return over(Problem{}, "n", {16 << 20, 64 << 20}); }
 /// `inputs` tensors of T in, `outputs` of them out.

@@ -10,12 +10,12 @@ inline constexpr u32 kNanKey = 0xffffffffu;
 inline Vec<u32> order_key(const Vec<f32>& x) {
   const Vec<u32> bits = bitcast<u32>(x);
   const Vec<u32> key = select((bits >> 31) == 1, ~bits, bits | 0x80000000u);
+  // Equivalent if constant_below in mt_sort: no number has that key either.
   return select(isnan(x), splat(U32(kNanKey), x.lanes()), key);
 }
-/// The float of a key; NaN for kNanKey.
+/// The float of a key; NaN for kNanKey, which has all bits of one.
 inline Vec<f32> from_order_key(const Vec<u32>& key) {
-  return bitcast<f32>(
-      select((key >> 31) == 1, select(key == kNanKey, splat(U32(0x7fc00000u), key.lanes()), key & 0x7fffffffu), ~key));
+  return bitcast<f32>(select((key >> 31) == 1, key & 0x7fffffffu, ~key));
 }
 
 }  // namespace mt

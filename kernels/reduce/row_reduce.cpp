@@ -33,7 +33,7 @@ struct RowReduce {
   Problems tests() const {
     const bool extreme = combine == Combine::Max || combine == Combine::Min;
     return row_tests() + Problems{{{"rows", 2}, {"n", 0}}} +
-           (extreme ? Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges()} : Problems{});
+           (extreme ? Problems{Problem{{"rows", 37}, {"n", 300}}.with_edges()} : Problems{});
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }

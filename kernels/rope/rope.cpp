@@ -41,6 +41,7 @@ struct Rope {
   void body() const {
     const U32 t = group_id() * int{positions} + simd_id(), b = group_id(2);
     const U32 first = group_id(1) * int{heads_at_once};
+    // Equivalent if other_op of add: the first threadgroup does all heads then.
     const U32 end = min(first + int{heads_at_once}, heads);
     const F32 position = cast<f32>(offset + t);
     if_(t < seq, [&] {

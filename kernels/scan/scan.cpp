@@ -39,8 +39,10 @@ struct Scan {
   std::pair<F32, F32> across_simds(const F32& mine, const F32& identity, const Shared<f32>& totals) const {
     if (simd_count() == 1) return {identity, mine};
     const U32 lane = lane_id(), simds = static_cast<u32>(simd_count());
+    // Equivalent if constant_above: every lane has the total.
     if_(lane == 0, [&] { totals[simd_id()] = mine; });
     barrier();
+    // Equivalent if select_first in mt_scan_m*, or_equal in mt_scan_m*: the last one twice changes no extreme.
     const F32 theirs = select(lane < simds, totals.load(min(lane, simds - 1)), identity);
     barrier();  // the next chunk writes totals again
     return {simd_reduce(combine, select(lane < simd_id(), theirs, identity)), simd_reduce(combine, theirs)};
@@ -53,14 +55,18 @@ struct Scan {
     const Shared<f32> totals("totals", simd_count());
     Var<f32> carry(identity);
 
+    // Equivalent if loop_beyond_last: nothing of the row is left there.
     for_(0u, n, static_cast<u32>(threads * width), [&](U32 start) {
       const U32 first = start + thread_id() * static_cast<u32>(width);
+      // Equivalent if constant_above, or_equal: a whole run one by one gives the same.
       const Bool whole = first + static_cast<u32>(width) <= n;
       auto prefix = vars<f32>(width, identity);
+      // Equivalent if never: a whole run one by one gives the same.
       if_(whole, [&] {
         const auto v = row.load(first, width);
         for (int e : unroll(width)) prefix[e] = v[e];
       }).else_([&] {
+        // Equivalent if constant_above in *_exclusive: the last element is in no prefix of its row.
         for (int e : unroll(width)) if_(first + e < n, [&] { prefix[e] = row.load(first + e); });
       });
 
@@ -72,6 +78,7 @@ struct Scan {
       const auto scanned = each(width, [&](int e) {
         return !exclusive ? apply(base, prefix[e]) : e == 0 ? base : apply(base, prefix[e - 1]);
       });
+      // Equivalent if never: a whole run one by one gives the same.
       if_(whole, [&] { result.store(first, pack(width, [&](int e) { return scanned[e]; })); }).else_([&] {
         for (int e : unroll(width)) if_(first + e < n, [&] { result.store(first + e, scanned[e]); });
       });
@@ -83,7 +90,11 @@ struct Scan {
     const auto kind = exclusive ? oracle::ScanKind::Exclusive : oracle::ScanKind::Inclusive;
     return {{"out", oracle::scan(meaning, kind, in["x"])}};
   }
-  Problems tests() const { return row_tests() + Problems{{{"rows", 2}, {"n", 9001}}}; }
+  Problems tests() const {
+    const bool extreme = combine == Combine::Max || combine == Combine::Min;
+    return row_tests() + Problems{{{"rows", 2}, {"n", 9001}}} +
+           (extreme ? over(Problem{{"rows", 37}}.with_edges(), "n", {100, 2100}) : Problems{});
+  }
   Problems benches() const { return {{{"rows", 4096}, {"n", 4096}}, {{"rows", 1024}, {"n", 4096}}}; }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 1); }
   std::vector<std::string> batch() const { return {"rows"}; }

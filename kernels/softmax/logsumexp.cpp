@@ -39,7 +39,7 @@ struct LogSumExp {
   }
 
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::logsumexp(in["x"])}}; }
-  Problems tests() const { return row_tests() + Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges()}; }
+  Problems tests() const { return row_tests() + Problems{Problem{{"rows", 37}, {"n", 300}}.with_edges()}; }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 3); }
   std::vector<std::string> batch() const { return {"rows"}; }

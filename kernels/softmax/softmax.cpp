@@ -56,7 +56,7 @@ struct Softmax {
 
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::softmax(in["x"])}}; }
   Problems tests() const {
-    return row_tests() + Problems{Problem{{"rows", 19}, {"n", 300}}.with_edges(), {{"rows", 2}, {"n", 9001}}};
+    return row_tests() + Problems{Problem{{"rows", 37}, {"n", 300}}.with_edges(), {{"rows", 2}, {"n", 9001}}};
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 4); }

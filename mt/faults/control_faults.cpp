@@ -4,6 +4,11 @@ namespace mt::detail {
 namespace {
 
 bool is_for(const Kernel&, const Inst& i) { return i.op == Op::For; }
+/// Loops of larger steps often end the same one place earlier.
+bool counts_by_one(const Kernel& k, const Inst& i) {
+  const Inst* step = i.op == Op::For ? k.def(i.in[2]) : nullptr;
+  return step && step->op == Op::Const && step->bits == 1;
+}
 
 /// The new end of a loop.
 template <class F>
@@ -81,13 +86,13 @@ std::vector<Fault> control_faults() {
        [](const Place& p) {
          end_loop(p, [](Builder& b, ValueId, ValueId end, ValueId step) { return less(b, end, step); });
        }},
-      {"loop_end_below", "the end of a loop is one less", is_for,
+      {"loop_end_below", "the end of a loop is one less", counts_by_one,
        [](const Place& p) {
          end_loop(p, [](Builder& b, ValueId, ValueId end, ValueId) { return less(b, end, one_of(b, end)); });
        }},
-      {"loop_end_above", "the end of a loop is one more", is_for,
+      {"loop_beyond_last", "a loop has a trip too many", is_for,
        [](const Place& p) {
-         end_loop(p, [](Builder& b, ValueId, ValueId end, ValueId) { return b.binary(Op::Add, end, one_of(b, end)); });
+         end_loop(p, [](Builder& b, ValueId, ValueId end, ValueId step) { return b.binary(Op::Add, end, step); });
        }},
       {"loop_half", "a loop runs to half of its end", is_for,
        [](const Place& p) {

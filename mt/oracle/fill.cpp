@@ -98,7 +98,9 @@ constexpr Extremes extremes_of(DType dtype) {
 
 constexpr std::int64_t kTamePeriod = 11, kWildPeriod = 13;  // coprime, and not a divisor of usual row lengths
 
-void plant_edges(HostTensor& t) {
+/// Of the wild values of a single row, a third stand where every tensor has the same one, a third where another tensor
+/// has another one (`phase` differs), and a third where it has a plain number: operations on two tensors meet them all.
+void plant_edges(HostTensor& t, std::int64_t phase) {
   const Extremes x = extremes_of(t.dtype);
   const double infinity = std::numeric_limits<double>::infinity();
   const double tame[] = {0,
@@ -114,7 +116,7 @@ void plant_edges(HostTensor& t) {
                          -1.5,
                          1,
                          -1};
-  const double wild[] = {infinity, std::nan(""), x.largest, -infinity, -x.largest};
+  const double nan = std::nan(""), wild[] = {infinity, nan, x.largest, -infinity, -x.largest, -nan};
   const auto tame_count = static_cast<std::int64_t>(std::size(tame)),
              wild_count = static_cast<std::int64_t>(std::size(wild));
   const std::int64_t count = t.count();
@@ -124,9 +126,20 @@ void plant_edges(HostTensor& t) {
   }
   const std::int64_t n = t.shape.empty() ? 1 : t.shape.back(), rows = count / n;
   if (rows < 3) {
-    for (std::int64_t i = 7, k = 0; i < count; i += kWildPeriod, ++k) t.set(i, wild[k % wild_count]);
+    for (std::int64_t i = 7, k = 0; i < count; i += kWildPeriod, ++k) {
+      const auto own = static_cast<std::int64_t>(scramble(static_cast<std::uint64_t>(phase * 65536 + k)) >> 32);
+      t.set(k % 3 == 2 ? i - phase % 7 : i, wild[(k % 3 == 0 ? k / 3 : own) % wild_count]);
+    }
+    // Of both in the last elements, which kernels often treat apart.
+    if (count > 1) t.set(count - 2, tame[(count + phase) % tame_count]);
+    t.set(count - 1, wild[(count + phase) % wild_count]);
   } else {
-    for (std::int64_t row = 1, k = 0; row < rows; row += 3, ++k) t.set(row * n + (k * 7 + 3) % n, wild[k % wild_count]);
+    // In the first element of a row, where a prefix has nothing else, or further on: infinities first there, then here.
+    for (std::int64_t row = 1, k = 0; row < rows; row += 3, ++k) {
+      const double v = wild[k % wild_count];
+      const bool first = std::isinf(v) == (k % (2 * wild_count) < wild_count);
+      t.set(row * n + (first ? 0 : (k * 7 + 3) % n), v);
+    }
   }
 }
 
@@ -154,7 +167,7 @@ void fill(HostTensor& t, const Fill& how, std::uint64_t seed, std::int64_t below
       write(t, at, size, block);
     }
   });
-  if (edges && f.edges && is_float(t.dtype)) plant_edges(t);
+  if (edges && f.edges && is_float(t.dtype)) plant_edges(t, static_cast<std::int64_t>(hash64(t.name) % 1009));
 }
 
 }  // namespace mt::oracle

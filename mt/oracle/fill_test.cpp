@@ -148,12 +148,29 @@ TEST(Fill, EdgesArePlantedEverywhereInOneRowAndKeepMostRowsFinite) {
       for (std::int64_t i = 0; i < 40; ++i) ok = ok && std::isfinite(rows.at(row * 40 + i));
       finite += ok;
     }
-    EXPECT_EQ(finite, 24);  // of the ten rows with one wild value, four hold a finite extreme
+    EXPECT_EQ(finite, 23);  // of the ten rows with one wild value, three hold a finite extreme
   }
+  EXPECT_EQ(filled(DType::F32, {37, 40}, Fill::normal(), 1, "x", true).at(40), INFINITY);
+  EXPECT_EQ(filled(DType::F32, {37, 40}, Fill::normal(), 1, "x", true).at(10 * 40), -INFINITY);
   EXPECT_EQ(filled(DType::F32, {300}, Fill::normal().without_edges(), 1, "x", true).data,
             filled(DType::F32, {300}, Fill::normal()).data);
   EXPECT_EQ(filled(DType::U32, {300}, Fill::integers(0, 9), 1, "x", true).data,
             filled(DType::U32, {300}, Fill::integers(0, 9)).data);
+}
+
+TEST(Fill, EdgesOfTwoTensorsMeetEachOtherAndPlainNumbers) {
+  const HostTensor a = filled(DType::F32, {1031}, Fill::normal(), 1, "a", true);
+  const HostTensor b = filled(DType::F32, {1031}, Fill::normal(), 1, "b", true);
+  int nan_plain = 0, plain_nan = 0, nan_infinity = 0, same_infinity = 0, other_infinity = 0;
+  for (std::int64_t i = 0; i < 1031; ++i) {
+    const double x = a.at(i), y = b.at(i);
+    nan_plain += std::isnan(x) && std::isfinite(y);
+    plain_nan += std::isfinite(x) && std::isnan(y);
+    nan_infinity += std::isnan(x) && std::isinf(y);
+    same_infinity += std::isinf(x) && x == y;
+    other_infinity += std::isinf(x) && x == -y;
+  }
+  for (const int n : {nan_plain, plain_nan, nan_infinity, same_infinity, other_infinity}) EXPECT_GE(n, 1);
 }
 
 }  // namespace

@@ -110,8 +110,9 @@ TEST(Pipeline, TheObserverSeesEveryPassAndASoundKernel) {
 }
 
 TEST(Pipeline, AKernelThatNeverStoresIsTheAuthorsMistake) {
-  Kernel k = parsed(with_body("%z: u32 = const 0\n%t: u32 = thread_id\n%never: bool = lt %t, %z\n"
-                              "if %never {\n%v: f32 = load %x[%t]\nstore %y[%t], %v\n}\n"));
+  Kernel k =
+      parsed(with_body("%z: u32 = const 0\n%t: u32 = thread_id\n%never: bool = lt %t, %z\n"
+                       "if %never {\n%v: f32 = load %x[%t]\nstore %y[%t], %v\n}\n"));
   try {
     optimise(k, {});
     FAIL() << print(k);
