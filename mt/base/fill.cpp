@@ -3,7 +3,7 @@
 namespace mt {
 
 std::string_view name_of(Values values) {
-  constexpr std::string_view kNames[] = {"declared",    "zeros", "ones",  "equal",     "tiny",          "large",
+  constexpr std::string_view kNames[] = {"declared",    "zeros", "ones",  "equal",     "tiny",           "large",
                                          "alternating", "ramp",  "spike", "minus_inf", "head_minus_inf", "nan_tail"};
   return kNames[static_cast<int>(values)];
 }
