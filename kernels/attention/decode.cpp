@@ -255,7 +255,8 @@ struct Decode {
     for (const int n : {64, 129})
       all.push_back(base(8, 4, n, n).with_real("scale", 6 / std::sqrt(static_cast<double>(d))).with_seed(n));
     // Scores whose exponentials leave the range of f32.
-    all.push_back(base(2, 4, 64, 64).with_real("scale", 60 / std::sqrt(static_cast<double>(d))));
+    for (const int n : {31, 64, 127, 300})
+      all.push_back(base(2, 4, n, n).with_real("scale", 60 / std::sqrt(static_cast<double>(d))));
     if (partials) all.push_back(base(2, 4, 2500, 2500));
     if (only_dim == 0)
       for (const int other : {32, 64, 96, 192, 256, 512})

@@ -46,6 +46,7 @@ struct LaneShare {
     const F32 own = sum(as_value(products));
     if (groups() == 1) return simd_sum(own);
     Var<f32> all(own);
+    // Equivalent if shuffle_off: distances 2, 3, 5, … reach every lane of the group as well.
     for (int d = 1; d < lanes; d *= 2) all += simd_shuffle_xor(all, d);
     return all;
   }
@@ -89,7 +90,9 @@ struct OnlineSoftmax {
  private:
   /// Rescales only where the maximum grows: seldom after the first keys, and alike for all lanes. A NaN stays.
   void raise(F32 score) {
+    // Equivalent if loses_nan, loses_second_nan: the weight of a NaN is one too.
     const F32 next = max(top, score);
+    // Equivalent if always: a factor of 1 changes nothing.
     if_(next != top, [&] {
       const F32 keep = exp2(top - next);  // 0 at the first key
       total *= keep;

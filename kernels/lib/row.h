@@ -45,12 +45,18 @@ class RowAccumulator {
 };
 
 /// Several passes over one row: a thread keeps its first `held` runs of `width` elements in registers from the first
-/// pass on and reads the others again in each. `held` = 0 reads everything again.
+/// pass on and reads the others again in each. `held` = 0 reads everything again; `streams` = false: a row has no
+/// others.
 template <class Row>
 class RowPasses {
  public:
-  RowPasses(const Row& row, const Size& n, int width, int held)
-      : row_(row), n_(n), width_(width), even_(n.multiple_of(width)), kept_(vec_vars<f32>(held, width, 0.f)) {
+  RowPasses(const Row& row, const Size& n, int width, int held, bool streams)
+      : row_(row),
+        n_(n),
+        width_(width),
+        streams_(streams),
+        even_(n.multiple_of(width)),
+        kept_(vec_vars<f32>(held, width, 0.f)) {  // Equivalent if zero_is_one: only whole runs are used.
     for (int c = 0; c < held; ++c)
       if_(whole(run(c)), [&] { kept_[static_cast<std::size_t>(c)] = row_.load(run(c), width_); });
   }
@@ -76,18 +82,22 @@ class RowPasses {
   int held() const { return static_cast<int>(kept_.size()); }
   /// Where this thread's c-th run starts.
   U32 run(int c) const { return (thread_id() + static_cast<u32>(c * threads())) * static_cast<u32>(width_); }
+  // Equivalent if or_equal of le, constant_above of const: where not even, n is no multiple of the width.
   Bool whole(const U32& i) const { return even_ ? i < n_ : i + static_cast<u32>(width_) <= n_; }
   template <class F>
   void stream(F&& body) const {
     const U32 end = even_ || width_ == 1 ? U32(n_) : n_ - n_ % static_cast<u32>(width_);
-    for_(run(held()), end, static_cast<u32>(threads() * width_), [&](U32 i) { body(i, row_.load(i, width_), false); });
+    if (streams_)
+      for_(run(held()), end, static_cast<u32>(threads() * width_),
+           [&](U32 i) { body(i, row_.load(i, width_), false); });
     if (even_ || width_ == 1) return;
-    for_(end + thread_id(), n_, static_cast<u32>(threads()), [&](U32 i) { body(i, row_.load(i, 1), false); });
+    const U32 rest = end + thread_id();  // fewer than `width`, so fewer than there are threads
+    if_(rest < n_, [&] { body(rest, row_.load(rest, 1), false); });
   }
   Row row_;
   const Size& n_;
   int width_;
-  bool even_;
+  bool streams_, even_;
   std::vector<VecVar<f32>> kept_;
 };
 

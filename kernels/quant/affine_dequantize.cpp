@@ -29,6 +29,7 @@ struct AffineDequantize {
     const U32 first = w.load(start / 32), shift = cast<u32>(start % 32);
     if (length == 32) return {first};
     if (32 % length == 0) return {first >> shift};
+    // Equivalent if constant_below of const: runs start at multiples of 4 bits.
     const U32 next = w.load((start + (length - 1)) / 32);  // the same word where one holds the run
     if (length == 64) return {first, next};
     const U64 both = (cast<u64>(next) << 32 | cast<u64>(first)) >> cast<u64>(shift);
@@ -37,6 +38,7 @@ struct AffineDequantize {
   void body() const {
     const U64 run = global_id(), group = run / runs;
     if_(run < U64(n_groups) * runs, [&] {
+      // Equivalent if other_sign: a code has 8 bits at most.
       const Vec<f32> codes = cast<f32>(cast<i32>(unpack_codes(words_of(run), bits, kRun)));
       out.store(run * kRun, fma(scales.load(group), codes, biases.load(group)));
     });

@@ -53,6 +53,7 @@ struct AffineQuantize {
     // A lane's pack of turn `i`, and its values: zeros past the last group, so that all lanes compute alike.
     const auto pack_of = [&](const U32& i) { return group * packs + (U64(i) * lanes + lane); };
     const auto values = [&](const U64& pack) {
+      // Equivalent if zero_is_one: lanes past the last group store nothing.
       auto v = vec_vars<f32>(unit.codes / width, width, 0.f);
       if_(live, [&] {
         for (std::size_t c = 0; c < v.size(); ++c)
@@ -63,18 +64,24 @@ struct AffineQuantize {
 
     const auto held = hold ? values(pack_of(U32(0))) : std::vector<Vec<f32>>{};
     const auto values_of = [&](const U32& i) { return hold ? held : values(pack_of(i)); };
+    // Equivalent if finite: values are finite.
     VecVar<f32> least(width, inf), most(width, -inf);
     each_turn([&](U32 i) {
       for (const Vec<f32>& v : values_of(i)) {
+        // Equivalent if loses_nan, loses_second_nan: values are finite.
         least = min(least, v);
+        // Equivalent if loses_nan, loses_second_nan: values are finite.
         most = max(most, v);
       }
     });
     Var<f32> low(min_of(as_value(least))), high(max_of(as_value(most)));
     for (int d = 1; d < lanes; d *= 2) {
+      // Equivalent if loses_nan, loses_second_nan: values are finite.
       low = min(low, simd_shuffle_xor(low, d));
+      // Equivalent if loses_nan, loses_second_nan: values are finite.
       high = max(high, simd_shuffle_xor(high, d));
     }
+    // Equivalent if or_equal of lt, nan_side of lt, constant_near of const: no span is that number, or just beside it.
     const F32 bias = low, span = (high - low) / float((1 << bits) - 1), scale = select(span < 1e-7f, 1.f, span);
     const F32 steps = recip(scale);  // in a unit: a quotient for each value would take most of the time
     each_turn([&](U32 i) {
@@ -82,6 +89,7 @@ struct AffineQuantize {
       std::vector<Vec<u32>> codes;
       for (const Vec<f32>& v : values_of(i)) {
         const Vec<i32> level = cast<i32>(fma(v - bias, splat(steps, width), 0.5f));
+        // Equivalent if first_operand of min, constant_above: no finite value passes the highest code.
         codes.push_back(cast<u32>(min(level, (1 << bits) - 1)));
       }
       const auto words = each(unit.words, [&](int n) { return pack_codes(codes, bits, n); });

@@ -42,24 +42,36 @@ struct AllReduce {
     const U64 first = group * (pieces ? share : U64(run)) + thread_id() * static_cast<u32>(width);
     const U64 end = pieces ? min(group * share + share, whole) : whole;
     const u64 step = pieces ? run : run * groups;
+    // Equivalent if first_operand of min, constant_above, constant_below: the second loop takes what is left.
     const U64 most = loads == 1 ? end : end - min(end, U64(step * static_cast<u64>(loads - 1)));
     Var<u64> next(first);
+    // Equivalent if loop_short_of_last, loop_never, loop_half: the second loop takes what is left.
     for_(first, most, step * static_cast<u64>(loads), [&](U64 i) {
       const auto values = each(loads, [&](int k) { return x.load(i + step * static_cast<u64>(k), width); });
       for (const Vec<f32>& v : values) part.add(v);
+      // Equivalent if constant_above in mt_all_reduce_m*, first_operand in mt_all_reduce_m*: extremes stay.
+      // Equivalent if second_operand in mt_all_reduce_m*, other_op in mt_all_reduce_m*: extremes stay.
+      // Equivalent if drop_set in mt_all_reduce_m*: extremes stay.
       next = i + step * static_cast<u64>(loads);
     });
     if (loads > 1) for_(next, end, step, [&](U64 i) { part.add(x.load(i, width)); });
+    // Equivalent if always in mt_all_reduce_m*, zero_id in mt_all_reduce_m*: extremes stay.
+    // Equivalent if half_guard in mt_all_reduce_m*, other_half_guard in mt_all_reduce_m*: extremes stay.
+    // Equivalent if other_op of bit_and in mt_all_reduce_m*, negated of eq in mt_all_reduce_m*: extremes stay.
+    // Equivalent if other_axis in mt_all_reduce_m*, constant_above in mt_all_reduce_m*: extremes stay.
     if (width > 1)
       if_((group_id() == 0) & (thread_id() == 0), [&] { for_(whole, n, 1, [&](U64 i) { part.add(x.load(i, 1)); }); });
     const F32 result = group_reduce(combine, part.total());
+    // Equivalent if constant_above: every thread has it.
     if_(thread_id() == 0, [&] { partial.store(group_id(), result); });
   }
   void body_total() const {
+    // Equivalent if first_operand in row.h, other_op of add in row.h: a run of one leaves no ragged end.
     RowAccumulator part(combine, 1, identity_f32(combine));
     for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()),
          [&](U32 i) { part.add(partial.load(i, 1)); });
     const F32 result = group_reduce(combine, part.total());
+    // Equivalent if constant_above: every thread has it.
     if_(thread_id() == 0, [&] { out.store(0, result); });
   }
   Stages<AllReduce> stages() const {
@@ -68,7 +80,11 @@ struct AllReduce {
   }
 
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::all_reduce(meaning, in["x"])}}; }
-  Problems tests() const { return over(Problem{}, "n", {0, 1, 3, 31, 33, 1023, 4097, 100003, 1 << 20}); }
+  Problems tests() const {
+    const bool extreme = combine == Combine::Max || combine == Combine::Min;
+    return over(Problem{}, "n", {0, 1, 3, 31, 33, 1023, 4097, 100003, 1 << 20}) +
+           (extreme ? over(Problem{}.with_edges(), "n", {3, 6, 7, 1003, 1004}) : Problems{});
+  }
   Problems benches() const {
     return over(Problem{}, "n",
                 combine == Combine::Prod ? std::initializer_list<std::int64_t>{1 << 16}

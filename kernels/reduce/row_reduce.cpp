@@ -23,9 +23,12 @@ struct RowReduce {
 
   void body() const {
     const auto row = x.row(group_id());
+    // Equivalent if loses_second_nan in row.h: a ragged end begins without one.
+    // Equivalent if first_operand in row.h, other_op of add in row.h: a thread has at most one element of a ragged end.
     RowAccumulator part(combine, width, identity_f32(combine));
     for_row_(n, width, n.multiple_of(width), [&](U32 i, int lanes) { part.add(row.load(i, lanes)); });
     const F32 result = group_reduce(combine, part.total());
+    // Equivalent if constant_above: every thread has it.
     if_(thread_id() == 0, [&] { out.store(group_id(), result); });
   }
 
@@ -33,7 +36,9 @@ struct RowReduce {
   Problems tests() const {
     const bool extreme = combine == Combine::Max || combine == Combine::Min;
     return row_tests() + Problems{{{"rows", 2}, {"n", 0}}} +
-           (extreme ? Problems{Problem{{"rows", 37}, {"n", 300}}.with_edges()} : Problems{});
+           (extreme ? over(Problem{{"rows", 37}}.with_edges(), "n", {6, 300, 2100}) +
+                          Problems{Problem{{"rows", 334}, {"n", 155}}.with_edges()}
+                    : Problems{});
   }
   Problems benches() const { return row_benches(); }
   Work work(const Problem& p) const { return row_work<T>(p, false, 0, 1); }
