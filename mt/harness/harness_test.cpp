@@ -177,6 +177,43 @@ TEST(Harness, AnOutputThatTheOracleForgetsIsCaught) {
   EXPECT_NE(r.error.find("output out is not mentioned by the oracle"), std::string::npos) << r.error;
 }
 
+TEST(Harness, AnOracleOfNothingButNanAcceptsNothing) {
+  struct Clueless : Add {
+    ExpectedOutputs oracle(const Inputs& in) const {
+      ExpectedOutputs e = Add::oracle(in);
+      for (double& v : e["out"].value) v = std::nan("");
+      return e;
+    }
+  };
+  struct Boundless : Add {
+    ExpectedOutputs oracle(const Inputs& in) const {
+      ExpectedOutputs e = Add::oracle(in);
+      for (double& bound : e["out"].bound) bound = std::nan("");
+      return e;
+    }
+  };
+  FakeBackend right(add_right), silent([](const Arguments&, const Groups&) {});
+  for (FakeBackend* backend : {&right, &silent}) {
+    const auto device = backend->open().take();
+    Runner runner(*backend, *device);
+    EXPECT_FALSE(run_case(runner, entry_of<Clueless>("clueless"), {{"n", 100}}).passed);
+    EXPECT_FALSE(run_case(runner, entry_of<Boundless>("boundless"), {{"n", 100}}).passed);
+  }
+}
+
+TEST(Harness, AKernelWithoutCasesFailsTheRun) {
+  struct Untested : Add {
+    Problems tests() const { return {}; }
+  };
+  FakeBackend backend(add_right);
+  const auto device = backend.open().take();
+  Runner runner(backend, *device);
+  const KernelEntry add = entry_of<Add>("add"), untested = entry_of<Untested>("untested");
+  const TestTotals totals = run_tests(runner, {&add, &untested}, {}, {});
+  EXPECT_EQ(totals.exit_code(), 3);
+  EXPECT_EQ(totals.unchecked, std::vector<std::string>{"untested/f32"});
+}
+
 TEST(Harness, ADeviceErrorFailsTheCaseWithItsSentence) {
   const CaseResult r = run_fake([](const Arguments&, const Groups&) { throw Error("add.cpp:3: [add] a race"); });
   EXPECT_FALSE(r.passed);
