@@ -19,9 +19,10 @@ class Build : public Verb {
   Build()
       : Verb("build", "write the text of kernels for targets, and a manifest with their contracts",
              "  tile build --target msl cuda --out kernels\n  tile build 'mt_*norm' --target cuda --out norms "
-             "--check\n") {}
+             "--check\n  tile build mt_softmax --size n=32000 --target msl --out long_rows\n") {}
   void declare(CLI::App& app) override {
     kernel_.declare(app);
+    problem_.declare(app);
     app.add_option("--target", targets_, "metal (or msl), cuda, cpu; several may be given")->required();
     app.add_option("--out", out_, "the folder; made where it is missing")->required()->type_name("DIR");
     app.add_flag("--check", check_, "also compile the texts where their compiler is here");
@@ -29,6 +30,8 @@ class Build : public Verb {
   int run() override {
     if (out_.empty()) throw UsageError("--out: name a folder");
     const auto entries = kernel_.select();
+    const Problem changes = problem_.problem(entries);
+    const Overrides overrides = problem_.overrides(entries);
     std::vector<const Backend*> targets;
     for (const std::string& t : targets_) {
       const Backend& b = backend_named(t);
@@ -43,7 +46,7 @@ class Build : public Verb {
           check_interrupt();
           progress.show(fmt::format("{} for {}", e->id(), t->name()));
           try {
-            for (BuiltVariant& v : build_kernel(*e, *t)) {
+            for (BuiltVariant& v : build_kernel(*e, *t, changes, overrides)) {
               if (check_) check_variant(v);
               built.push_back(std::move(v));
             }
@@ -79,6 +82,7 @@ class Build : public Verb {
   }
 
   KernelOptions kernel_;
+  ProblemOptions problem_;
   std::vector<std::string> targets_;
   std::string out_;
   bool check_ = false;

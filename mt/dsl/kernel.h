@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,9 @@ class KernelInstance {
   /// Records the body of stage `stage` as planned; call `plan` first. Throws Error.
   virtual Kernel trace(std::size_t stage) = 0;
   virtual ExpectedOutputs oracle(const Inputs& inputs) const = 0;
+  /// Sizes and real parameters that the last plan() chose by, beyond the geometry of the launches: what trace() records
+  /// is meant for their values, and for any value of the others.
+  const std::set<std::string>& chosen_by() const { return chosen_by_; }
   virtual Problems tests() const = 0;
   virtual Problems benches() const = 0;
   virtual Work work(const Problem& problem) const = 0;
@@ -59,6 +63,7 @@ class KernelInstance {
 
  protected:
   Signature signature_;
+  std::set<std::string> chosen_by_;
 };
 
 /// A registered kernel: a name and the dtype it is instantiated for.

@@ -5,6 +5,7 @@
 namespace mt {
 namespace {
 thread_local NotedPreconditions* noting = nullptr;
+thread_local NotedReads* noting_reads = nullptr;
 }  // namespace
 
 NotedPreconditions::NotedPreconditions() : outer_(noting) { noting = this; }
@@ -15,12 +16,20 @@ void require(bool holds, std::string_view why) {
   if (!holds) throw Error(std::string(why));
 }
 
+NotedReads::NotedReads() : outer_(noting_reads) { noting_reads = this; }
+NotedReads::~NotedReads() { noting_reads = outer_; }
+void Problem::note_read(std::string_view name) {
+  if (noting_reads) noting_reads->names_.emplace(name);
+}
+
 std::int64_t Problem::operator[](std::string_view name) const {
+  note_read(name);
   const auto it = sizes_.find(std::string(name));
   if (it != sizes_.end()) return it->second;
   throw Error(fmt::format("the problem has no size '{}'; it has {}", name, text()));
 }
 std::int64_t Problem::get(std::string_view name, std::int64_t fallback) const {
+  note_read(name);
   const auto it = sizes_.find(std::string(name));
   return it == sizes_.end() ? fallback : it->second;
 }
@@ -30,6 +39,7 @@ Problem Problem::with(std::string_view name, std::int64_t value) const {
   return p;
 }
 double Problem::real(std::string_view name, double fallback) const {
+  note_read(name);
   const auto it = reals_.find(std::string(name));
   return it == reals_.end() ? fallback : it->second;
 }

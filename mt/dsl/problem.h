@@ -43,6 +43,7 @@ class Problem {
   std::string text() const;
 
  private:
+  static void note_read(std::string_view name);
   std::map<std::string, std::int64_t> sizes_;
   std::map<std::string, double> reals_;
   std::uint64_t seed_ = 1;
@@ -74,6 +75,21 @@ class NotedPreconditions {
   friend void require(bool holds, std::string_view why);
   std::set<std::string> all_;
   NotedPreconditions* outer_;
+};
+
+/// While it lives, notes which sizes and real parameters of problems are read on this thread.
+class NotedReads {
+ public:
+  NotedReads();
+  ~NotedReads();
+  NotedReads(const NotedReads&) = delete;
+  NotedReads& operator=(const NotedReads&) = delete;
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  friend class Problem;
+  std::set<std::string> names_;
+  NotedReads* outer_;
 };
 
 /// Threadgroups along the axes, the last of which may be left out: `{x}`, `{x, y}`. A zero launches nothing.

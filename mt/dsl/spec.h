@@ -100,7 +100,11 @@ class Erased final : public KernelInstance {
       t.overridden = it != overrides.end();
       if (t.overridden) t.value = it->second;
     }
-    if constexpr (HasPlan<K>) kernel_->plan(problem, traits);
+    if constexpr (HasPlan<K>) {
+      const NotedReads reads;
+      kernel_->plan(problem, traits);
+      chosen_by_ = reads.names();
+    }
     plans_.clear();
     if constexpr (HasStages<K>) {
       for (const Stage<K>& s : kernel_->stages()) plans_.push_back({s.name, (kernel_.get()->*s.launch)(problem)});

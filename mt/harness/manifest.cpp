@@ -22,10 +22,12 @@ Kernel traced(KernelInstance& instance, std::size_t stage, bool generic) {
   return instance.trace(stage);
 }
 
-BuiltVariant build_variant(const KernelEntry& entry, const Backend& target, bool generic) {
+BuiltVariant build_variant(const KernelEntry& entry, const Backend& target, const Problem& problem,
+                           const Overrides& overrides, bool generic) {
   const auto instance = entry.make();
-  BuiltVariant built{&entry, &target, generic ? "generic" : "aligned", default_problem(*instance), "", {}, {}};
-  const std::vector<StagePlan> plans = instance->plan(built.problem, target.traits());
+  BuiltVariant built{&entry, &target, generic ? "generic" : "aligned", problem, overrides, "", {}, {}};
+  check_problem(*instance, problem, overrides);
+  const std::vector<StagePlan> plans = instance->plan(problem, target.traits(), overrides);
   // One name a function and a file, so that all of them can be linked into one library.
   const auto name = [&](const std::string& stage) {
     return fmt::format("{}_{}{}{}{}", entry.name, name_of(entry.dtype), stage.empty() ? "" : "_", stage,
@@ -88,7 +90,7 @@ Json stage_json(const BuiltStage& s) {
 
 Json kernel_json(const KernelEntry& entry, const BuiltVariant& any) {
   const auto instance = entry.make();
-  instance->plan(any.problem, any.target->traits());
+  instance->plan(any.problem, any.target->traits(), any.overrides);
   const Signature& s = instance->signature();
   Json j;
   j["name"] = entry.name;
@@ -96,6 +98,9 @@ Json kernel_json(const KernelEntry& entry, const BuiltVariant& any) {
   j["problem"] = Json::object();
   for (const auto& [name, value] : any.problem.sizes()) j["problem"][name] = value;
   for (const auto& [name, value] : any.problem.reals()) j["problem"][name] = value;
+  // A text is right for these values, and for any value of the other sizes that its contract allows.
+  j["planned_for"] = Json::object();
+  for (const std::string& name : instance->chosen_by()) j["planned_for"][name] = j["problem"].value(name, Json());
   j["parameters"] = Json::array();
   for (const TensorParam& t : s.tensors)
     j["parameters"].push_back({{"name", t.name},
@@ -122,11 +127,19 @@ Problem default_problem(const KernelInstance& instance) {
   throw Error("the kernel has neither a bench nor a test problem");
 }
 
-std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target) {
+std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target, const Problem& changes,
+                                       const Overrides& overrides) {
   try {
+    const auto instance = entry.make();
+    Problem problem = default_problem(*instance);
+    for (const auto& [name, value] : changes.sizes())
+      if (problem.has(name)) problem = problem.with(name, value);
+    Overrides known;
+    for (const TunableDecl& t : instance->signature().tunables)
+      if (const auto it = overrides.find(t.name); it != overrides.end()) known.insert(*it);
     std::vector<BuiltVariant> all;
-    all.push_back(build_variant(entry, target, true));
-    BuiltVariant aligned = build_variant(entry, target, false);
+    all.push_back(build_variant(entry, target, problem, known, true));
+    BuiltVariant aligned = build_variant(entry, target, problem, known, false);
     if (has_facts(aligned)) all.push_back(std::move(aligned));
     return all;
   } catch (const Error& e) {

@@ -21,19 +21,23 @@ struct BuiltVariant {
   const KernelEntry* entry = nullptr;
   const Backend* target = nullptr;
   std::string variant;
-  Problem problem;   // the default one: its plan chose counts and threads
+  Problem problem;  // its plan chose counts and threads
+  Overrides overrides;
   std::string file;  // from the output folder
   Artefact artefact;
   std::vector<BuiltStage> stages;
 };
 
-/// Both variants, or one where they are equal, of a kernel for a target. Throws Error.
-std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target);
+/// Both variants, or one where they are equal, of a kernel for a target, planned for the default problem with those
+/// changes that it knows. Throws Error.
+std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target, const Problem& changes = {},
+                                       const Overrides& overrides = {});
 
 /// The first bench problem, else the first test problem.
 Problem default_problem(const KernelInstance& instance);
 
-/// manifest.json: parameters, shapes, scalars, tunables, threads, geometry, facts and files of everything built.
+/// manifest.json: parameters, shapes, scalars, tunables, threads, geometry, facts, the sizes that plans chose by, and
+/// files of everything built.
 std::string manifest_json(const std::vector<BuiltVariant>& built, const std::string& version);
 
 }  // namespace mt

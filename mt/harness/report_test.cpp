@@ -21,6 +21,7 @@ struct Scale {
   Size n{"n"};
   Scalar<f32> factor{"factor", 2};
   Tunable threads{"threads", 64, {32, 64}};
+  void plan(const Problem& p, TargetTraits) { threads = p["n"] > 4096 ? 32 : 64; }
   Launch launch(const Problem& p) const { return {.groups = {p["rows"]}, .threads = threads}; }
   void body() const {
     const auto in = x.row(group_id());
@@ -124,12 +125,27 @@ TEST(Report, BuildsAreGenericAndAlignedWhereThatDiffers) {
   EXPECT_EQ(j["kernels"].size(), 1u);
   EXPECT_EQ(k["parameters"][0]["shape"], (nlohmann::json{"rows", "n"}));
   EXPECT_EQ(k["problem"]["n"], 4096);
+  EXPECT_EQ(k["planned_for"], nlohmann::json({{"n", 4096}}));
   EXPECT_EQ(k["tunables"]["threads"], 64);
   ASSERT_EQ(k["builds"].size(), 2u);
   EXPECT_EQ(k["builds"][0]["stages"][0]["function"], "scale_f16");
   EXPECT_EQ(k["builds"][0]["stages"][0]["threads"], 64);
   EXPECT_EQ(k["builds"][0]["stages"][0]["groups"][0], 16);
   EXPECT_EQ(k["builds"][0]["hash"].get<std::string>().size(), 32u);
+}
+
+TEST(Report, BuildsArePlannedForTheSizesThatAreAskedFor) {
+  const TextBackend target;
+  const auto kernel = [&](const Problem& changes, const Overrides& overrides) {
+    return nlohmann::json::parse(
+        manifest_json(build_kernel(entries[0], target, changes, overrides), "1"))["kernels"][0];
+  };
+  const auto large = kernel({{"n", 8192}, {"unknown", 3}}, {});
+  EXPECT_EQ(large["planned_for"], nlohmann::json({{"n", 8192}}));
+  EXPECT_EQ(large["problem"], nlohmann::json({{"n", 8192}, {"rows", 16}}));
+  EXPECT_EQ(large["tunables"]["threads"], 32);
+  EXPECT_EQ(large["builds"][0]["stages"][0]["threads"], 32);
+  EXPECT_EQ(kernel({{"n", 8192}}, {{"threads", 64}})["builds"][0]["stages"][0]["threads"], 64);
 }
 
 TEST(Report, InspectionShowsEveryPassThatChanges) {

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -215,6 +216,16 @@ def device():
     expect("device --json lists backends", any(d["name"] == "interp" for d in document))
 
 
+def readme():
+    """The text that README shows is what the command beside it prints."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text()
+    shown = re.search(r"`\./tile (inspect [^`]*)` prints the Metal text.*?```metal\n(.*?)```", page, re.DOTALL)
+    expect("README shows the Metal text of a command", shown)
+    if shown:
+        code, out, _ = tile(*shown.group(1).split())
+        expect("README's Metal text is current", code == 0 and out.strip() == shown.group(2).strip(), out)
+
+
 def main():
     global TILE
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -233,6 +244,7 @@ def main():
         lambda folder: benching(arguments.kernel, folder),
         interrupting,
         lambda _: device(),
+        lambda _: readme(),
     ]
     for step in steps:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tile_e2e_"))
