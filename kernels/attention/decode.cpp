@@ -150,9 +150,11 @@ struct Decode {
         const Bool live = wanted < count;
         const U32 at = place(min(wanted, count - 1));
         const LaneRow key = share.load(k.at(kv_head, at)), read = share.load(v.at(kv_head, at));
+        // Equivalent if select_first, zero_is_one: its weight is 0, and the key that it reads is a visible one.
         const LaneRow value =
             each(share.chunks, [&](int c) { return select(live, read[c], splat(F32(0.f), share.width)); });
         for (int r : unroll(rows)) {
+          // Equivalent if finite: that has a weight of 0 as well.
           const F32 score = select(live, share.dot(asked[r], key), -inf);
           walks[r].add(pack(1, [&](int) { return score; }), {value});
         }

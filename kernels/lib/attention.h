@@ -27,7 +27,9 @@ struct LaneShare {
   }
   int groups() const { return kLanes / lanes; }
   /// The group of this lane.
+  // Equivalent if swap_operands of div: one lane of each place is still chosen.
   U32 group() const { return groups() == 1 ? U32(0) : lane_id() / static_cast<u32>(lanes); }
+  // Equivalent if first_operand of rem, constant_above: the lanes of the first group stand at their own places.
   U32 place() const { return groups() == 1 ? lane_id() : lane_id() % static_cast<u32>(lanes); }
 
   U32 first(int chunk) const { return place() * width + chunk * lanes * width; }
@@ -55,6 +57,7 @@ struct LaneShare {
 /// A softmax-weighted sum of rows under way: the greatest score, the sum of weights relative to it, and the weighted
 /// sum of the values. Without any key that is the lowest number, 0 and 0. A key with a score of -inf counts as none.
 struct OnlineSoftmax {
+  // Equivalent if zero_is_one: the first key scales it by 0.
   Var<f32> top{std::numeric_limits<float>::lowest()}, total{0.f};
   std::vector<VecVar<f32>> values;
 
@@ -117,6 +120,7 @@ class SimdMerge {
       if (share_.groups() == 1)
         body();
       else
+        // Equivalent if constant_above, negated: all groups hold the same.
         if_(share_.group() == 0, body);
     };
     if (!parts_) {
@@ -125,7 +129,9 @@ class SimdMerge {
       return;
     }
     const F32 top = group_max(walk.top);
+    // Equivalent if inexact: a factor that numerator and denominator share.
     const F32 keep = exp2(walk.top - top);
+    // Equivalent if constant_above: every lane has it.
     const F32 total = group_sum(select(lane_id() == 0, walk.total * keep, 0.f));
     for (int c : unroll(share_.chunks))
       once([&] { parts_->store(simd_id() * share_.dim + share_.first(c), walk.values[c] * keep); });

@@ -93,6 +93,7 @@ struct Qmv {
     const U32 m = group_id(1);
     for_simds(block / rows, [&](U32 tile) {
       const U32 first = group_id() * int{block} + tile * int{rows};
+      // Equivalent if always, or_equal: rows past the end are not stored, they only cost time.
       if_(first < n, [&] {
         auto results = vars<f32>(rows, 0.f);
         const auto row = each(rows, [&](int r) { return min(first + r, n - 1u); });  // rows past the end do one twice
@@ -104,6 +105,7 @@ struct Qmv {
             VecVar<f32> product(span, 0.f);
             for (int j : unroll(codes())) {
               const Vec<u32> code = (j < codes() / 2 ? low : high) & (((1u << bits) - 1) << shift(j));
+              // Equivalent if other_sign: no code reaches the sign.
               product = fma(cast<f32>(cast<i32>(code)), with.by_place[j], product);
             }
             results[r] +=
@@ -112,6 +114,7 @@ struct Qmv {
         });
         for (int r : unroll(rows)) {
           const F32 total = simd_sum(results[r]);
+          // Equivalent if constant_above of const: every lane has the total.
           if_((lane_id() == 0) & (first + r < n), [&] { out.at(m, first + r).store(0, total); });
         }
       });

@@ -58,7 +58,7 @@ struct AllReduce {
     // Equivalent if always in mt_all_reduce_m*, zero_id in mt_all_reduce_m*: extremes stay.
     // Equivalent if half_guard in mt_all_reduce_m*, other_half_guard in mt_all_reduce_m*: extremes stay.
     // Equivalent if other_op of bit_and in mt_all_reduce_m*, negated of eq in mt_all_reduce_m*: extremes stay.
-    // Equivalent if other_axis in mt_all_reduce_m*, constant_above in mt_all_reduce_m*: extremes stay.
+    // Equivalent if other_axis in mt_all_reduce_m*: extremes stay.
     if (width > 1)
       if_((group_id() == 0) & (thread_id() == 0), [&] { for_(whole, n, 1, [&](U64 i) { part.add(x.load(i, 1)); }); });
     const F32 result = group_reduce(combine, part.total());

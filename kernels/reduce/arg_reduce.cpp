@@ -43,7 +43,7 @@ struct ArgReduce {
     explicit Best(int lanes) : key(lanes, 0u), at(lanes, 0xffffffffu) {}
     /// Takes what beats the lane's best; earlier elements come first, so equals change nothing.
     void offer(const Vec<u32>& k, const Vec<u32>& where) {
-      const Vec<bool> better = (k > key) | (at == 0xffffffffu);
+      const Vec<bool> better = k > key;  // 0 is no number's key
       at = select(better, where, at);
       key = select(better, k, key);
     }
@@ -54,17 +54,20 @@ struct ArgReduce {
     const U32 highest = group_max(max_of(as_value(best.key)));
     const Vec<u32> candidates = select(best.key == highest, best.at, splat(U32(0xffffffffu), best.at.lanes()));
     const U32 first = group_min(min_of(candidates));
+    // Equivalent if constant_above: every thread has both.
     if_(thread_id() == 0, [&] { result(highest, first); });
   }
 
   void walk_blocks(Best& best) const {
     const u32 run = static_cast<u32>(threads * width);
-    const U32 begin = group_id() * run + thread_id() * static_cast<u32>(width);
+    const U32 mine = thread_id() * static_cast<u32>(width), begin = blocks == 1 ? mine : group_id() * run + mine;
     const U32 whole = n - n % static_cast<u32>(width);
     for_(begin, whole, run * static_cast<u32>(blocks),
          [&](U32 i) { best.offer(key_of(x.load(i, width)), pack(width, [&](int e) { return i + e; })); });
     if (width == 1) return;
-    if_((group_id() == 0) & (thread_id() == 0),
+    // Equivalent if always, half_guard, other_half_guard, other_op of bit_and: an offer made twice changes nothing.
+    // Equivalent if zero_id, other_axis, constant_above of const, negated of eq: some thread makes it all the same.
+    if_(blocks == 1 ? thread_id() == 0 : (group_id() == 0) & (thread_id() == 0),
         [&] { for_(whole, n, 1, [&](U32 i) { best.offer(splat(key_of(x.load(i, 1))[0], width), splat(i, width)); }); });
   }
   void body_single() const {
@@ -101,8 +104,14 @@ struct ArgReduce {
     return {{"out", largest ? oracle::arg_max_all(in["x"]) : oracle::arg_min_all(in["x"])}};
   }
   Problems tests() const {
-    return over(Problem{}, "n", {1, 2, 31, 33, 1000, 4096, 151936, 1 << 20}) +
-           Problems{Problem{{"n", 5000}}.with_edges(), Problem{{"n", 200003}}.with_seed(7)};
+    Problems all = over(Problem{}, "n", {1, 2, 31, 33, 1000, 4096, 151936, 1 << 20});
+    // The answer is one element: many inputs, so that it lies in every place of a run, a ragged end and a threadgroup.
+    for (int seed = 1; seed <= 40; ++seed) {
+      for (const int count : {2 + seed % 11, 1024 + seed % 8, 4096 + seed % 8})
+        all.push_back(Problem{{"n", count}}.with_seed(static_cast<std::uint64_t>(seed)));
+      all.push_back(Problem{{"n", 1 + seed}}.with_edges());
+    }
+    return all + Problems{Problem{{"n", 5000}}.with_edges(), Problem{{"n", 200003}}.with_seed(7)};
   }
   Problems benches() const { return over(Problem{}, "n", {1 << 20, 151936}); }
   Work work(const Problem& p) const {

@@ -132,7 +132,7 @@ void plant_edges(HostTensor& t, std::int64_t phase) {
     }
     // Of both in the last elements, which kernels often treat apart.
     if (count > 1) t.set(count - 2, tame[(count + phase) % tame_count]);
-    t.set(count - 1, wild[(count + phase) % wild_count]);
+    t.set(count - 1, wild[(count / 2 + (count % 2 == 0 ? 0 : phase)) % wild_count]);
   } else {
     // In the first element of a row, where a prefix has nothing else, or further on: infinities first there, then here.
     for (std::int64_t row = 1, k = 0; row < rows; row += 3, ++k) {
