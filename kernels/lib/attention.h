@@ -57,7 +57,6 @@ struct LaneShare {
 /// A softmax-weighted sum of rows under way: the greatest score, the sum of weights relative to it, and the weighted
 /// sum of the values. Without any key that is the lowest number, 0 and 0. A key with a score of -inf counts as none.
 struct OnlineSoftmax {
-  // Equivalent if zero_is_one: the first key scales it by 0.
   Var<f32> top{std::numeric_limits<float>::lowest()}, total{0.f};
   std::vector<VecVar<f32>> values;
 
