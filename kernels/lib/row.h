@@ -101,29 +101,42 @@ class RowPasses {
   std::vector<VecVar<f32>> kept_;
 };
 
-/// How a threadgroup works on rows of n elements of T.
-struct RowShape {
-  int threads, width;
-  int held;  // runs that RowPasses keeps
-};
-/// Runs of 16 bytes on a GPU, with the whole row in registers where some ten vectors of it suffice.
-template <class T>
-RowShape row_shape(std::int64_t n, TargetTraits traits) {
-  if (!traits.gpu) return {32, 4, 0};
-  constexpr int kHeld = 4;
-  const int width = 16 / size_of(dtype_of<T>);
-  int threads = 32;
-  while (threads < 1024 && threads * width * kHeld < n) threads *= 2;
-  const std::int64_t runs = ceil_div(n, std::int64_t{threads} * width);
-  return runs > kHeld ? RowShape{512, width, 0} : RowShape{threads, width, static_cast<int>(runs)};
-}
-
 /// Threads of a threadgroup that works on one row of n elements.
 inline int row_threads(std::int64_t n, TargetTraits traits) { return !traits.gpu ? 32 : n <= 1024 ? 128 : 256; }
 inline Launch row_launch(const Problem& p, int threads) {
   require(p["n"] > 0, "a row must have at least one element: n > 0");
   return {.groups = {p["rows"]}, .threads = threads};
 }
+
+/// A threadgroup a row, walked by RowPasses; kernels derive from it. On a GPU runs are of 16 bytes, and the whole row
+/// stays in registers where some ten vectors of it suffice.
+template <class T>
+struct RowKernel {
+  static constexpr int kHeld = 4;
+  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
+  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
+  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
+  bool streams = true;                       // a row has more runs than that
+
+  void plan(const Problem& p, TargetTraits traits) {
+    const std::int64_t n = p["n"];
+    const int run = traits.gpu ? 16 / size_of(dtype_of<T>) : 4;
+    int count = 32;
+    while (traits.gpu && count < 1024 && count * run * kHeld < n) count *= 2;
+    const std::int64_t runs = ceil_div(n, std::int64_t{count} * run);
+    const bool fits = traits.gpu && runs <= kHeld;
+    width = run;
+    threads = traits.gpu && !fits ? 512 : count;
+    held = fits ? static_cast<int>(runs) : 0;
+    streams = n > std::int64_t{threads} * width * held;
+  }
+  Launch launch(const Problem& p) const { return row_launch(p, threads); }
+  template <class Row>
+  RowPasses<Row> passes(const Row& row, const Size& n) const {
+    return {row, n, width, held, streams};
+  }
+};
+
 /// Lengths around a simdgroup, a run of every thread, and more than one of them; no rows at all.
 inline Problems row_tests() {
   return over({{"rows", 3}}, "n", {1, 2, 31, 32, 33, 127, 128, 1000, 1024, 1025, 4097}) +

@@ -6,37 +6,24 @@ namespace mt {
 namespace {
 
 template <Storage T>
-struct LayerNorm {
+struct LayerNorm : RowKernel<T> {
   In<T> x{"x", {"rows", "n"}, Fill::row_shifted(4, 200).with_flat_rows()}, w{"w", {"n"}}, b{"b", {"n"}};
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"};
   Scalar<f32> eps{"eps", 1e-5};
-  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
-  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
-  bool streams = true;                       // a row has more runs than that
-
-  void plan(const Problem& p, TargetTraits traits) {
-    const RowShape shape = row_shape<T>(p["n"], traits);
-    threads = shape.threads;
-    width = shape.width;
-    held = shape.held;
-    streams = p["n"] > std::int64_t{threads} * width * held;
-  }
-  Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   void body() const {
     const auto result = out.row(group_id());
-    const RowPasses row(x.row(group_id()), n, width, held, streams);
+    const auto row = this->passes(x.row(group_id()), n);
     const F32 count = cast<f32>(n);
 
     // Equivalent if first_operand in row.h, other_op of add in row.h: a thread has at most one element of a ragged end.
-    RowAccumulator total(Combine::Sum, width, 0.f);
+    RowAccumulator total(Combine::Sum, this->width, 0.f);
     row.each([&](const U32&, const Vec<f32>& v, bool) { total.add(v); });
     const F32 mean = group_sum(total.total()) / count;
 
     // The variance is formed from differences to the mean: E[x²] - mean² loses everything where the mean dominates.
-    RowAccumulator squares(Combine::Sum, width, 0.f);
+    RowAccumulator squares(Combine::Sum, this->width, 0.f);
     row.each([&](const U32&, const Vec<f32>& v, bool) {
       // Equivalent if swap_operands: it is squared.
       const Vec<f32> d = v - mean;

@@ -6,35 +6,22 @@ namespace mt {
 namespace {
 
 template <Storage T>
-struct LogSumExp {
+struct LogSumExp : RowKernel<T> {
   In<T> x{"x", {"rows", "n"}, Fill::row_shifted(4, 2000)};
   Out<T> out{"out", {"rows"}};
   Size n{"n"};
-  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
-  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
-  bool streams = true;                       // a row has more runs than that
-
-  void plan(const Problem& p, TargetTraits traits) {
-    const RowShape shape = row_shape<T>(p["n"], traits);
-    threads = shape.threads;
-    width = shape.width;
-    held = shape.held;
-    streams = p["n"] > std::int64_t{threads} * width * held;
-  }
-  Launch launch(const Problem& p) const { return row_launch(p, threads); }
 
   void body() const {
-    const RowPasses row(x.row(group_id()), n, width, held, streams);
+    const auto row = this->passes(x.row(group_id()), n);
 
     // Equivalent if first_operand in row.h, other_op of add in row.h: a thread has at most one element of a ragged end.
     // Equivalent if loses_nan in row.h, loses_second_nan in row.h: the sum of a row with a NaN is one.
     // Equivalent if finite in row.h: a row of -inf is told apart below.
-    RowAccumulator top(Combine::Max, width, -inf);
+    RowAccumulator top(Combine::Max, this->width, -inf);
     row.each([&](const U32&, const Vec<f32>& v, bool) { top.add(v); });
     const F32 highest = group_max(top.total());
 
-    RowAccumulator total(Combine::Sum, width, 0.f);
+    RowAccumulator total(Combine::Sum, this->width, 0.f);
     row.each([&](const U32&, const Vec<f32>& v, bool) { total.add(exp(v - highest)); });
     const F32 sum_of_exp = group_sum(total.total());
 

@@ -6,45 +6,38 @@ namespace mt {
 namespace {
 
 template <Storage T>
-struct Softmax {
+struct Softmax : RowKernel<T> {
   static constexpr int kCached = 4096;  // longest row whose exponentials stay in threadgroup memory
 
   In<T> x{"x", {"rows", "n"}, Fill::row_shifted(4, 200)};
   Out<T> out{"out", {"rows", "n"}};
   Size n{"n"};
-  Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};   // elements a thread takes at a time
-  Tunable held{"held", 0, {0, 1, 2, 3, 4}};  // of those runs in registers
-  Tunable cached{"cached", 1, {0, 1}};       // keep the other exponentials of the second pass for the third
-  bool streams = true;                       // a row has more runs than that
+  Tunable cached{"cached", 1, {0, 1}};  // keep the other exponentials of the second pass for the third
 
   void plan(const Problem& p, TargetTraits traits) {
-    const RowShape shape = row_shape<T>(p["n"], traits);
-    threads = shape.threads;
-    width = traits.gpu ? shape.width : 2;  // on a CPU more would not stay in registers
-    held = shape.held;
-    streams = p["n"] > std::int64_t{threads} * width * held;
-    cached = p["n"] <= kCached && (held == 0 || p["n"] % width != 0);
+    RowKernel<T>::plan(p, traits);
+    if (!traits.gpu) this->width = 2;  // more would not stay in registers
+    cached = p["n"] <= kCached && (this->held == 0 || p["n"] % this->width != 0);
   }
   Launch launch(const Problem& p) const {
     require(!cached || p["n"] <= kCached, "with cached = 1 a row has at most 4096 elements");
-    return row_launch(p, threads);
+    return RowKernel<T>::launch(p);
   }
 
   void body() const {
     const auto result = out.row(group_id());
-    RowPasses row(x.row(group_id()), n, width, held, streams);
+    auto row = this->passes(x.row(group_id()), n);
 
     // Equivalent if first_operand in row.h, other_op of add in row.h: a thread has at most one element of a ragged end.
     // Equivalent if loses_nan in row.h, loses_second_nan in row.h: the sum of a row with a NaN is one.
     // Equivalent if finite in row.h: a row of -inf has no softmax in any case.
-    RowAccumulator top(Combine::Max, width, -inf);
+    RowAccumulator top(Combine::Max, this->width, -inf);
     row.each([&](const U32&, const Vec<f32>& v, bool) { top.add(v); });
     const F32 highest = group_max(top.total());
 
     // Each thread reads back only what it wrote itself, so that the cache needs no barrier.
     const auto cache = each(cached, [](int) { return Shared<f32>("exponentials", kCached); });
-    RowAccumulator total(Combine::Sum, width, 0.f);
+    RowAccumulator total(Combine::Sum, this->width, 0.f);
     row.map([&](const U32& i, const Vec<f32>& v, bool kept) {
       const Vec<f32> e = exp(v - highest);
       if (cached && !kept) cache[0].store(i, e);

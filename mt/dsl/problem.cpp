@@ -4,32 +4,28 @@
 
 namespace mt {
 namespace {
-thread_local NotedPreconditions* noting = nullptr;
-thread_local NotedReads* noting_reads = nullptr;
+thread_local Noted* noting[2] = {nullptr, nullptr};  // by kind
 }  // namespace
 
-NotedPreconditions::NotedPreconditions() : outer_(noting) { noting = this; }
-NotedPreconditions::~NotedPreconditions() { noting = outer_; }
+Noted::Noted(Kind kind) : kind_(kind), outer_(noting[kind]) { noting[kind] = this; }
+Noted::~Noted() { noting[kind_] = outer_; }
+void Noted::add(Kind kind, std::string_view name) {
+  if (noting[kind]) noting[kind]->all_.emplace(name);
+}
 
 void require(bool holds, std::string_view why) {
-  if (noting) noting->all_.emplace(why);
+  Noted::add(Noted::Preconditions, why);
   if (!holds) throw Error(std::string(why));
 }
 
-NotedReads::NotedReads() : outer_(noting_reads) { noting_reads = this; }
-NotedReads::~NotedReads() { noting_reads = outer_; }
-void Problem::note_read(std::string_view name) {
-  if (noting_reads) noting_reads->names_.emplace(name);
-}
-
 std::int64_t Problem::operator[](std::string_view name) const {
-  note_read(name);
+  Noted::add(Noted::Reads, name);
   const auto it = sizes_.find(std::string(name));
   if (it != sizes_.end()) return it->second;
   throw Error(fmt::format("the problem has no size '{}'; it has {}", name, text()));
 }
 std::int64_t Problem::get(std::string_view name, std::int64_t fallback) const {
-  note_read(name);
+  Noted::add(Noted::Reads, name);
   const auto it = sizes_.find(std::string(name));
   return it == sizes_.end() ? fallback : it->second;
 }
@@ -39,7 +35,7 @@ Problem Problem::with(std::string_view name, std::int64_t value) const {
   return p;
 }
 double Problem::real(std::string_view name, double fallback) const {
-  note_read(name);
+  Noted::add(Noted::Reads, name);
   const auto it = reals_.find(std::string(name));
   return it == reals_.end() ? fallback : it->second;
 }

@@ -43,7 +43,6 @@ class Problem {
   std::string text() const;
 
  private:
-  static void note_read(std::string_view name);
   std::map<std::string, std::int64_t> sizes_;
   std::map<std::string, double> reals_;
   std::uint64_t seed_ = 1;
@@ -62,34 +61,22 @@ Problems operator+(Problems a, const Problems& b);
 /// States a precondition: throws Error with `why` where `holds` is false. `why` says what must hold.
 void require(bool holds, std::string_view why);
 
-/// While it lives, notes what `require` is asked for on this thread, whether it holds or not.
-class NotedPreconditions {
+/// While it lives, notes names on this thread: what `require` is asked for, whether it holds or not, or which sizes and
+/// real parameters of problems are read. The innermost of a kind notes.
+class Noted {
  public:
-  NotedPreconditions();
-  ~NotedPreconditions();
-  NotedPreconditions(const NotedPreconditions&) = delete;
-  NotedPreconditions& operator=(const NotedPreconditions&) = delete;
+  enum Kind { Preconditions, Reads };
+  explicit Noted(Kind kind);
+  ~Noted();
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
   const std::set<std::string>& all() const { return all_; }
+  static void add(Kind kind, std::string_view name);
 
  private:
-  friend void require(bool holds, std::string_view why);
+  Kind kind_;
   std::set<std::string> all_;
-  NotedPreconditions* outer_;
-};
-
-/// While it lives, notes which sizes and real parameters of problems are read on this thread.
-class NotedReads {
- public:
-  NotedReads();
-  ~NotedReads();
-  NotedReads(const NotedReads&) = delete;
-  NotedReads& operator=(const NotedReads&) = delete;
-  const std::set<std::string>& names() const { return names_; }
-
- private:
-  friend class Problem;
-  std::set<std::string> names_;
-  NotedReads* outer_;
+  Noted* outer_;
 };
 
 /// Threadgroups along the axes, the last of which may be left out: `{x}`, `{x, y}`. A zero launches nothing.

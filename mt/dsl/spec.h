@@ -101,9 +101,9 @@ class Erased final : public KernelInstance {
       if (t.overridden) t.value = it->second;
     }
     if constexpr (HasPlan<K>) {
-      const NotedReads reads;
+      const Noted reads(Noted::Reads);
       kernel_->plan(problem, traits);
-      chosen_by_ = reads.names();
+      chosen_by_ = reads.all();
     }
     plans_.clear();
     if constexpr (HasStages<K>) {

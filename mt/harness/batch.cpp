@@ -8,24 +8,6 @@
 #include "mt/harness/verified.h"
 
 namespace mt {
-namespace {
-
-std::string first_difference(const HostTensor& together, const HostTensor& alone, std::int64_t item) {
-  if (together.bytes() != alone.bytes())
-    return fmt::format("{}: item {} of the batch has {} bytes but {} alone", alone.name, item, together.bytes(),
-                       alone.bytes());
-  const auto size = static_cast<std::size_t>(size_of(alone.dtype));
-  for (std::size_t i = 0; i * size < alone.bytes(); ++i) {
-    if (std::memcmp(together.data.data() + i * size, alone.data.data() + i * size, size) == 0) continue;
-    const auto at = static_cast<std::int64_t>(i);
-    return fmt::format("{}: element {} of item {} is {:.9g} in the batch but {:.9g} alone", alone.name, at, item,
-                       together.at(at), alone.at(at));
-  }
-  return "";
-}
-
-}  // namespace
-
 std::optional<Batch> batch_of(const KernelInstance& instance, const Problem& problem) {
   Batch b{instance.batch(), 0, problem};
   if (b.sizes.empty()) return std::nullopt;
@@ -63,15 +45,14 @@ std::string compare_alone(Runner& runner, const KernelEntry& entry, const Call& 
     std::map<std::string, HostTensor> own;
     for (const auto& [name, tensor] : inputs)
       own.emplace(name, item_of(tensor, *call.signature().tensor(name), *batch, item));
-    set.reset(own);
-    set.bound().run();
-    runner.device().wait();
+    set.run(own);
     for (const HostTensor& result : set.outputs()) {
       const auto whole =
           std::find_if(outputs.begin(), outputs.end(), [&](const HostTensor& t) { return t.name == result.name; });
-      std::string sentence =
-          first_difference(item_of(*whole, *call.signature().tensor(result.name), *batch, item), result, item);
-      if (!sentence.empty()) return sentence;
+      const HostTensor part = item_of(*whole, *call.signature().tensor(result.name), *batch, item);
+      if (const auto at = different_element(part, result))
+        return fmt::format("{}: element {} of item {} is {:.9g} in the batch but {:.9g} alone", result.name, *at, item,
+                           part.at(*at), result.at(*at));
     }
   }
   return "";

@@ -9,6 +9,7 @@
 #include "mt/base/hash.h"
 #include "mt/harness/interrupt.h"
 #include "mt/harness/memory.h"
+#include "mt/harness/result.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
 
@@ -205,15 +206,13 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
 
   std::vector<TensorSet> sets;
   sets.emplace_back(device, call);
-  sets[0].reset(inputs);
-  sets[0].bound().run();
-  device.wait();
+  sets[0].run(inputs);
   const auto verify = [&](const TensorSet& set, const ExpectedOutputs& expected) {
     std::string wrong = set.damage(inputs);
     const std::vector<HostTensor> outputs = set.outputs();
     const Verification v = verify_outputs(outputs, expected);
     r.compared = v.compared;
-    if (!v.error.empty()) wrong += (wrong.empty() ? "" : "; ") + v.error;
+    add_sentence(wrong, v.error);
     if (wrong.empty() && v.compared == 0) wrong = "nothing was compared";
     if (!wrong.empty()) throw Error(wrong);
     return hash_of(outputs);
@@ -242,11 +241,7 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   // What the timed calls left must be what was verified; a call that changes its inputs is run once more from the
   // start.
   for (TensorSet& set : sets) {
-    if (in_place) {
-      set.reset(inputs);
-      set.bound().run();
-      device.wait();
-    }
+    if (in_place) set.run(inputs);
     if (!exact)
       verify(set, expected);
     else if (hash_of(set.outputs()) != right)
@@ -259,18 +254,9 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
 
 BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
                       CeilingSource* ceiling) {
-  BenchResult r;
-  r.kernel = entry.name;
-  r.dtype = std::string(name_of(entry.dtype));
-  r.problem = problem.text();
+  auto r = result_of<BenchResult>(entry, problem);
   r.device = runner.device().info().backend;
-  try {
-    run(r, runner, entry, problem, options, ceiling);
-  } catch (const Error& e) {
-    r.error = e.what();
-  } catch (const std::bad_alloc&) {
-    r.error = "not enough memory for this problem";
-  }
+  note_failure(r, [&] { run(r, runner, entry, problem, options, ceiling); });
   return r;
 }
 

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
-#include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
 
 namespace mt {
@@ -72,9 +70,7 @@ std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem
   const Call alone = runner.prepare(entry, batch->alone);
   const std::map<std::string, HostTensor> inputs = make_inputs(alone.tensors(), batch->alone);
   TensorSet set(device, alone);
-  set.reset(inputs);
-  set.bound().run();
-  device.wait();
+  set.run(inputs);
   const std::vector<HostTensor> outputs = set.outputs();
   const Verification v =
       verify_outputs(outputs, alone.instance().oracle(Inputs(inputs, batch->alone, alone.signature())));
@@ -101,12 +97,9 @@ std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem
   }
   for (const HostTensor& expected : outputs) {
     const HostTensor found = tensors.at(expected.name).read(expected);
-    for (std::size_t b = 0; b < expected.bytes(); ++b)
-      if (found.data[b] != expected.data[b]) {
-        const auto i = static_cast<std::int64_t>(b) / size_of(expected.dtype);
-        return fmt::format("{}: element {} of the last of {} items is {:.9g} but {:.9g} alone", expected.name, i,
-                           batch->items, found.at(i), expected.at(i));
-      }
+    if (const auto i = different_element(found, expected))
+      return fmt::format("{}: element {} of the last of {} items is {:.9g} but {:.9g} alone", expected.name, *i,
+                         batch->items, found.at(*i), expected.at(*i));
   }
   for (const auto& [name, t] : tensors)
     if (!t.intact()) return fmt::format("{}: written past its end", name);
@@ -116,20 +109,7 @@ std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem
 }  // namespace
 
 CaseResult run_last_item(Runner& runner, const KernelEntry& entry, const Problem& problem) {
-  CaseResult r;
-  r.kernel = entry.name;
-  r.dtype = std::string(name_of(entry.dtype));
-  r.problem = problem.text();
-  r.device = runner.device().info().backend;
-  const Stopwatch watch;
-  try {
-    r.error = run(runner, entry, problem, r);
-  } catch (const Error& e) {
-    r.error = e.what();
-  }
-  r.seconds = watch.seconds();
-  r.passed = r.error.empty();
-  return r;
+  return timed_case(runner, entry, problem, [&](CaseResult& r) { r.error = run(runner, entry, problem, r); });
 }
 
 std::optional<Problem> enlarged(const KernelInstance& instance, const Problem& problem, std::int64_t elements) {

@@ -7,6 +7,7 @@
 #include "mt/base/hash.h"
 #include "mt/dsl/facts.h"
 #include "mt/harness/contract.h"
+#include "mt/harness/test_run.h"
 #include "mt/ir/verify.h"
 
 namespace mt {
@@ -130,16 +131,10 @@ Problem default_problem(const KernelInstance& instance) {
 std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target, const Problem& changes,
                                        const Overrides& overrides) {
   try {
-    const auto instance = entry.make();
-    Problem problem = default_problem(*instance);
-    for (const auto& [name, value] : changes.sizes())
-      if (problem.has(name)) problem = problem.with(name, value);
-    Overrides known;
-    for (const TunableDecl& t : instance->signature().tunables)
-      if (const auto it = overrides.find(t.name); it != overrides.end()) known.insert(*it);
+    const Problem problem = overlaid(default_problem(*entry.make()), changes);
     std::vector<BuiltVariant> all;
-    all.push_back(build_variant(entry, target, problem, known, true));
-    BuiltVariant aligned = build_variant(entry, target, problem, known, false);
+    all.push_back(build_variant(entry, target, problem, overrides, true));
+    BuiltVariant aligned = build_variant(entry, target, problem, overrides, false);
     if (has_facts(aligned)) all.push_back(std::move(aligned));
     return all;
   } catch (const Error& e) {

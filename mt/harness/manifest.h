@@ -28,8 +28,8 @@ struct BuiltVariant {
   std::vector<BuiltStage> stages;
 };
 
-/// Both variants, or one where they are equal, of a kernel for a target, planned for the default problem with those
-/// changes that it knows. Throws Error.
+/// Both variants, or one where they are equal, of a kernel for a target, planned for the default problem with
+/// `changes` laid over it. Throws Error, also for a size, real parameter or tunable that the kernel does not have.
 std::vector<BuiltVariant> build_kernel(const KernelEntry& entry, const Backend& target, const Problem& changes = {},
                                        const Overrides& overrides = {});
 

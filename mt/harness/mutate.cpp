@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
+#include <memory>
 #include <mutex>
-#include <thread>
 
 #include "mt/base/hash.h"
 #include "mt/harness/interrupt.h"
+#include "mt/harness/jobs.h"
 #include "mt/harness/mutation_bench.h"
 
 namespace mt {
@@ -60,39 +59,25 @@ std::vector<Mutant> mutate(const std::vector<const KernelEntry*>& entries, const
     for (const Fault& f : faults()) wanted.push_back(&f);
   // Every worker takes a share of each kernel's mutants, so that a single kernel keeps all of them busy.
   const auto shares = static_cast<std::size_t>(std::max(1, options.jobs));
-  std::atomic<std::size_t> next = 0;
   std::vector<std::vector<std::pair<std::size_t, Mutant>>> found(entries.size());
   std::size_t done = 0;
   std::mutex mutex;
-  std::exception_ptr failed;
-  const auto work = [&] {
-    try {
-      OpenDevice opened = options.open();
-      for (std::size_t unit = next++; unit < entries.size() * shares; unit = next++) {
-        const std::size_t e = unit / shares, share = unit % shares;
-        MutationBench bench(*entries[e], opened);
-        const std::vector<std::size_t> places = chosen(bench.enumerate(wanted), *entries[e], options);
-        for (std::size_t i = share; i < places.size(); i += shares) {
-          check_interrupt();
-          Mutant m = bench.run(places[i]);
-          const std::lock_guard lock(mutex);
-          if (observer.after) observer.after(m, done / shares, entries.size());
-          found[e].push_back({i, std::move(m)});
-        }
+  run_jobs(static_cast<int>(shares), entries.size() * shares, [&] {
+    return [&, opened = std::make_shared<OpenDevice>(options.open())](std::size_t unit) {
+      const std::size_t e = unit / shares, share = unit % shares;
+      MutationBench bench(*entries[e], *opened);
+      const std::vector<std::size_t> places = chosen(bench.enumerate(wanted), *entries[e], options);
+      for (std::size_t i = share; i < places.size(); i += shares) {
+        check_interrupt();
+        Mutant m = bench.run(places[i]);
         const std::lock_guard lock(mutex);
-        ++done;
+        if (observer.after) observer.after(m, done / shares, entries.size());
+        found[e].push_back({i, std::move(m)});
       }
-    } catch (...) {
       const std::lock_guard lock(mutex);
-      if (!failed) failed = std::current_exception();
-      next = entries.size() * shares;
-    }
-  };
-  std::vector<std::thread> workers;
-  for (std::size_t i = 1; i < shares; ++i) workers.emplace_back(work);
-  work();
-  for (std::thread& w : workers) w.join();
-  if (failed) std::rethrow_exception(failed);
+      ++done;
+    };
+  });
   std::vector<Mutant> all;
   for (auto& list : found) {
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -101,11 +101,8 @@ std::int64_t MutationBench::step_budget(const Case& c) {
 /// What is wrong with the outputs of `call`; empty where nothing is.
 std::string MutationBench::failure(const Case& c, const Call& call) {
   try {
-    Device& device = *opened_.device;
-    TensorSet set(device, call);
-    set.reset(c.inputs);
-    set.bound().run();
-    device.wait();
+    TensorSet set(*opened_.device, call);
+    set.run(c.inputs);
     if (std::string damage = set.damage(c.inputs); !damage.empty()) return damage;
     return verify_outputs(set.outputs(), c.expected).error;
   } catch (const Error& e) {

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "mt/base/hash.h"
 #include "mt/harness/interrupt.h"
+#include "mt/harness/jobs.h"
 #include "mt/harness/memory.h"
+#include "mt/harness/result.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/test_run.h"
 #include "mt/harness/verified.h"
@@ -48,21 +48,11 @@ bool reorders(const std::string& pass) {
   return std::any_of(pipeline().begin(), pipeline().end(), [&](const Pass& p) { return p.name == pass && p.reorders; });
 }
 
-/// NaNs are all alike: folding may choose another payload than the device.
 std::string changed_element(const std::vector<HostTensor>& before, const std::vector<HostTensor>& after) {
-  for (std::size_t t = 0; t < before.size(); ++t) {
-    const auto size = static_cast<std::size_t>(size_of(before[t].dtype));
-    for (std::int64_t i = 0; i < before[t].count(); ++i) {
-      const std::size_t at = static_cast<std::size_t>(i) * size;
-      if (std::equal(before[t].data.begin() + static_cast<std::ptrdiff_t>(at),
-                     before[t].data.begin() + static_cast<std::ptrdiff_t>(at + size),
-                     after[t].data.begin() + static_cast<std::ptrdiff_t>(at)))
-        continue;
-      const double x = before[t].at(i), y = after[t].at(i);
-      if (is_float(before[t].dtype) && x != x && y != y) continue;
-      return fmt::format("{}: element {} was {} before the pass and is {} after it", before[t].name, i, x, y);
-    }
-  }
+  for (std::size_t t = 0; t < before.size(); ++t)
+    if (const auto i = different_element(before[t], after[t], true))  // folding may choose another NaN than the device
+      return fmt::format("{}: element {} was {} before the pass and is {} after it", before[t].name, *i,
+                         before[t].at(*i), after[t].at(*i));
   return "";
 }
 
@@ -74,9 +64,7 @@ struct Execution {
 Execution execute(const Call& call, const std::map<std::string, HostTensor>& inputs, Device& device) {
   try {
     TensorSet set(device, call);
-    set.reset(inputs);
-    set.bound().run();
-    device.wait();
+    set.run(inputs);
     return {set.outputs(), set.damage(inputs)};
   } catch (const Error& e) {
     return {{}, e.what()};
@@ -155,7 +143,8 @@ class EntryCheck {
         c.stages = inspect_kernel(entry_, *group_.first, c.problem, options_.overrides);
         c.elements = elements(*entry_.make(), c.problem);
       } catch (const Error& e) {
-        PassCheckResult r = named(c.problem);
+        auto r = result_of<PassCheckResult>(entry_, c.problem);
+        r.targets = group_.names;
         r.pass = "trace";
         r.error = e.what();
         report(r);
@@ -181,14 +170,6 @@ class EntryCheck {
   }
 
  private:
-  PassCheckResult named(const Problem& problem) const {
-    PassCheckResult r;
-    r.kernel = entry_.name;
-    r.dtype = std::string(name_of(entry_.dtype));
-    r.problem = problem.text();
-    r.targets = group_.names;
-    return r;
-  }
   PassCheckResult one(const Chosen& c) {
     PassCheckResult r = check_steps(entry_, c.problem, options_.overrides, *group_.first, c.stages, reference_);
     r.targets = group_.names;
@@ -205,19 +186,10 @@ class EntryCheck {
 
 PassCheckResult check_steps(const KernelEntry& entry, const Problem& problem, const Overrides& overrides,
                             const Backend& target, const std::vector<InspectedStage>& stages, OpenDevice& reference) {
-  PassCheckResult r;
-  r.kernel = entry.name;
-  r.dtype = std::string(name_of(entry.dtype));
-  r.problem = problem.text();
+  auto r = result_of<PassCheckResult>(entry, problem);
   r.targets = std::string(target.name());
   r.pass = "trace";
-  try {
-    check(entry, problem, overrides, target, stages, reference, r);
-  } catch (const Error& e) {
-    r.error = e.what();
-  } catch (const std::bad_alloc&) {
-    r.error = "not enough memory for this case";
-  }
+  note_failure(r, [&] { check(entry, problem, overrides, target, stages, reference, r); });
   if (r.passed()) r.pass.clear();
   return r;
 }
@@ -235,37 +207,23 @@ PassCheckTotals check_passes(const std::vector<const KernelEntry*>& entries, con
   std::set<std::string> names;
   std::vector<std::int64_t> compared(entries.size());
   std::mutex mutex;
-  std::atomic<std::size_t> next = 0;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      OpenDevice reference = options.open();
-      for (std::size_t i = next++; i < entries.size(); i = next++) {
-        {
-          const std::lock_guard lock(mutex);
-          if (observer.before) observer.before(*entries[i], i, entries.size());
-        }
-        for (const Group& group : groups)
-          EntryCheck(*entries[i], options, group, reference).run([&](const PassCheckResult& r) {
-            const std::lock_guard lock(mutex);
-            ++totals.cases;
-            totals.failed += !r.passed();
-            totals.executed += r.executed;
-            compared[i] += r.compared;
-            if (observer.after) observer.after(r);
-          });
+  run_jobs(options.jobs, entries.size(), [&] {
+    return [&, reference = std::make_shared<OpenDevice>(options.open())](std::size_t i) {
+      {
+        const std::lock_guard lock(mutex);
+        if (observer.before) observer.before(*entries[i], i, entries.size());
       }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = entries.size();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int t = 1; t < options.jobs; ++t) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
-  if (failure) std::rethrow_exception(failure);
+      for (const Group& group : groups)
+        EntryCheck(*entries[i], options, group, *reference).run([&](const PassCheckResult& r) {
+          const std::lock_guard lock(mutex);
+          ++totals.cases;
+          totals.failed += !r.passed();
+          totals.executed += r.executed;
+          compared[i] += r.compared;
+          if (observer.after) observer.after(r);
+        });
+    };
+  });
   for (std::size_t i = 0; i < entries.size(); ++i) {
     names.insert(entries[i]->name);
     totals.compared += compared[i];

@@ -140,11 +140,13 @@ TEST(Report, BuildsArePlannedForTheSizesThatAreAskedFor) {
     return nlohmann::json::parse(
         manifest_json(build_kernel(entries[0], target, changes, overrides), "1"))["kernels"][0];
   };
-  const auto large = kernel({{"n", 8192}, {"unknown", 3}}, {});
+  const auto large = kernel({{"n", 8192}}, {});
   EXPECT_EQ(large["planned_for"], nlohmann::json({{"n", 8192}}));
   EXPECT_EQ(large["problem"], nlohmann::json({{"n", 8192}, {"rows", 16}}));
   EXPECT_EQ(large["tunables"]["threads"], 32);
   EXPECT_EQ(large["builds"][0]["stages"][0]["threads"], 32);
+  EXPECT_THROW(kernel({{"unknown", 3}}, {}), Error);
+  EXPECT_EQ(kernel(Problem{}.with_real("factor", 3), {})["problem"]["factor"], 3);
   EXPECT_EQ(kernel({{"n", 8192}}, {{"threads", 64}})["builds"][0]["stages"][0]["threads"], 64);
 }
 

@@ -4,36 +4,20 @@
 
 #include "mt/harness/batch.h"
 #include "mt/harness/memory.h"
+#include "mt/harness/result.h"
 #include "mt/harness/stopwatch.h"
 #include "mt/harness/verified.h"
 
 namespace mt {
 namespace {
 
-void add_sentence(std::string& all, const std::string& one) {
-  if (!one.empty()) all += (all.empty() ? "" : "; ") + one;
-}
-
-std::string compare_bits(const std::vector<HostTensor>& first, const std::vector<HostTensor>& second) {
-  for (std::size_t t = 0; t < first.size(); ++t) {
-    const auto size = static_cast<std::size_t>(size_of(first[t].dtype));
-    for (std::size_t b = 0; b < first[t].bytes(); ++b)
-      if (first[t].data[b] != second[t].data[b])
-        return fmt::format("{}: element {} differs between two runs on the same inputs", first[t].name, b / size);
-  }
-  return "";
-}
-
 void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const CaseOptions& options, CaseResult& r) {
   const Call call = runner.prepare(entry, problem, options.overrides);
   check_memory(call.tensors());
-  Device& device = runner.device();
   const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
-  TensorSet set(device, call);
+  TensorSet set(runner.device(), call);
   r.empty = call.empty();
-  set.reset(inputs);
-  set.bound().run();
-  device.wait();
+  set.run(inputs);
   add_sentence(r.error, set.damage(inputs));
   if (r.empty) return;
   const std::vector<HostTensor> outputs = set.outputs();
@@ -46,10 +30,11 @@ void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const
   add_sentence(r.error, v.error);
   if (r.compared == 0 && r.error.empty()) r.error = "nothing was compared";
   if (options.repeat && r.error.empty() && !call.has_atomics()) {
-    set.reset(inputs);
-    set.bound().run();
-    device.wait();
-    add_sentence(r.error, compare_bits(outputs, set.outputs()));
+    set.run(inputs);
+    const std::vector<HostTensor> again = set.outputs();
+    for (std::size_t t = 0; t < outputs.size() && r.error.empty(); ++t)
+      if (const auto at = different_element(outputs[t], again[t]))
+        r.error = fmt::format("{}: element {} differs between two runs on the same inputs", outputs[t].name, *at);
   }
   if (options.alone && r.error.empty())
     add_sentence(r.error, compare_alone(runner, entry, call, inputs, outputs, options.overrides));
@@ -58,19 +43,15 @@ void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const
 }  // namespace
 
 CaseResult run_case(Runner& runner, const KernelEntry& entry, const Problem& problem, const CaseOptions& options) {
-  CaseResult r;
-  r.kernel = entry.name;
-  r.dtype = std::string(name_of(entry.dtype));
-  r.problem = problem.text();
+  return timed_case(runner, entry, problem, [&](CaseResult& r) { run(runner, entry, problem, options, r); });
+}
+
+CaseResult timed_case(const Runner& runner, const KernelEntry& entry, const Problem& problem,
+                      const std::function<void(CaseResult&)>& run) {
+  auto r = result_of<CaseResult>(entry, problem);
   r.device = runner.device().info().backend;
   const Stopwatch watch;
-  try {
-    run(runner, entry, problem, options, r);
-  } catch (const Error& e) {
-    add_sentence(r.error, e.what());
-  } catch (const std::bad_alloc&) {
-    add_sentence(r.error, "not enough memory for this case");
-  }
+  note_failure(r, [&] { run(r); });
   r.seconds = watch.seconds();
   r.passed = r.error.empty();
   return r;

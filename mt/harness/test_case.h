@@ -1,6 +1,7 @@
 // One problem of one kernel, run on a device and compared in full with the kernel's oracle.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "mt/harness/runner.h"
@@ -30,5 +31,9 @@ struct CaseOptions {
 /// Outputs and temporaries are poisoned before the run, every tensor lies between guard bands, inputs must be unchanged
 /// after it, and every element of every output is compared with what the oracle expects.
 CaseResult run_case(Runner& runner, const KernelEntry& entry, const Problem& problem, const CaseOptions& options = {});
+
+/// What every way to run a case does around it: names, time, and a sentence for whatever `run` throws.
+CaseResult timed_case(const Runner& runner, const KernelEntry& entry, const Problem& problem,
+                      const std::function<void(CaseResult&)>& run);
 
 }  // namespace mt

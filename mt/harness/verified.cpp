@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+
+#include "mt/harness/result.h"
 
 namespace mt {
 namespace {
-
-void add_sentence(std::string& all, const std::string& one) {
-  if (one.empty()) return;
-  all += (all.empty() ? "" : "; ") + one;
-}
 
 /// First element where NaN is right but poison still stands: such an element would compare equal unwritten.
 std::int64_t unwritten(const HostTensor& actual, const Expected& expected) {
@@ -24,7 +22,7 @@ std::int64_t unwritten(const HostTensor& actual, const Expected& expected) {
 
 }  // namespace
 
-TensorSet::TensorSet(Device& device, const Call& call) {
+TensorSet::TensorSet(Device& device, const Call& call) : device_(device) {
   tensors_.reserve(call.tensors().size());
   std::map<std::string, BufferView> views;
   for (const TensorSlot& s : call.tensors()) {
@@ -44,6 +42,12 @@ void TensorSet::reset(const std::map<std::string, HostTensor>& inputs) {
   }
 }
 
+void TensorSet::run(const std::map<std::string, HostTensor>& inputs) {
+  reset(inputs);
+  bound_.run();
+  device_.wait();
+}
+
 std::string TensorSet::damage(const std::map<std::string, HostTensor>& inputs) const {
   std::string all;
   for (const GuardedTensor& t : tensors_) {
@@ -60,6 +64,18 @@ std::vector<HostTensor> TensorSet::outputs() const {
   for (const GuardedTensor& t : tensors_)
     if (t.slot().param->access != Access::In && !t.slot().param->temporary) all.push_back(t.read());
   return all;
+}
+
+std::optional<std::int64_t> different_element(const HostTensor& a, const HostTensor& b, bool nans_alike) {
+  if (a.bytes() != b.bytes() || a.dtype != b.dtype) return 0;
+  const auto size = static_cast<std::size_t>(size_of(a.dtype));
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * size;
+    if (std::memcmp(a.data.data() + at, b.data.data() + at, size) == 0) continue;
+    if (nans_alike && is_float(a.dtype) && std::isnan(a.at(i)) && std::isnan(b.at(i))) continue;
+    return i;
+  }
+  return std::nullopt;
 }
 
 Verification verify_outputs(const std::vector<HostTensor>& outputs, const ExpectedOutputs& expected) {

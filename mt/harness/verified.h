@@ -1,6 +1,6 @@
 // A prepared call with guarded tensors and expected outputs: what test and bench both verify with.
 #pragma once
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +18,8 @@ class TensorSet {
   TensorSet(Device& device, const Call& call);
   /// Writes inputs; poisons outputs and temporaries.
   void reset(const std::map<std::string, HostTensor>& inputs);
+  /// Resets, runs the call once and waits for it. Throws Error.
+  void run(const std::map<std::string, HostTensor>& inputs);
   /// Sentences about guards that were written and inputs that changed; empty where none was.
   std::string damage(const std::map<std::string, HostTensor>& inputs) const;
   /// Outputs in the order of declaration, InOut tensors among them.
@@ -25,9 +27,14 @@ class TensorSet {
   const BoundCall& bound() const { return bound_; }
 
  private:
+  Device& device_;
   std::vector<GuardedTensor> tensors_;
   BoundCall bound_;
 };
+
+/// The first element whose bits differ; tensors of different sizes differ at 0. With `nans_alike` one NaN is as good as
+/// another.
+std::optional<std::int64_t> different_element(const HostTensor& a, const HostTensor& b, bool nans_alike = false);
 
 struct Verification {
   std::int64_t compared = 0;

@@ -26,15 +26,19 @@ Bytes packed(DType t, const std::vector<std::uint64_t>& bits) {
 
 /// The operands of a case and room for its results.
 struct Data {
-  explicit Data(const OpCase& c) {
-    for (int k = 0; k < c.operands(); ++k) {
-      values.push_back(operand_values(c.operand(k), k, c.operands()));
-      memories.push_back(packed(c.operand(k), values.back()));
+  explicit Data(const OpCase& c) : Data(c, values_of(c)) {}
+  Data(const OpCase& c, std::vector<std::vector<std::uint64_t>> operands) : values(std::move(operands)) {
+    n = values[0].size();
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      memories.push_back(packed(c.operand(static_cast<int>(k)), values[k]));
+      n = std::min(n, values[k].size());
     }
-    std::size_t count = values[0].size();
-    for (const auto& v : values) count = std::min(count, v.size());
-    n = count;
     memories.emplace_back(n * static_cast<std::size_t>(size_of(c.result())), std::byte{0xa5});
+  }
+  static std::vector<std::vector<std::uint64_t>> values_of(const OpCase& c) {
+    std::vector<std::vector<std::uint64_t>> all;
+    for (int k = 0; k < c.operands(); ++k) all.push_back(operand_values(c.operand(k), k, c.operands()));
+    return all;
   }
   Groups groups(const OpCase& c) const {
     return {static_cast<std::int64_t>(n + static_cast<std::size_t>(64 * c.lanes) - 1) / (64 * c.lanes), 1, 1};
@@ -84,23 +88,26 @@ class Conformance {
   std::size_t compared_ = 0;
 };
 
+void run_on(Device& device, const OpCase& c, Data& d) {
+  const auto program = device.compile(op_kernel(c));
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  Arguments arguments{.buffers = {}, .scalars = {d.n}};
+  for (const Bytes& b : d.memories) {
+    buffers.push_back(device.allocate(b.size()));
+    buffers.back()->write(b.data(), b.size());
+    arguments.buffers.push_back({buffers.back().get(), 0, b.size()});
+  }
+  device.launch(*program, arguments, d.groups(c));
+  device.wait();
+  buffers.back()->read(d.memories.back().data(), d.memories.back().size());
+}
+
 void on_device(const std::string& backend, int lanes) {
   Conformance conformance(backend);
   const std::unique_ptr<Device> device = find_backend(backend)->open().take();
   for (const OpCase& c : op_cases(lanes)) {
     Data d(c);
-    const Kernel kernel = op_kernel(c);
-    const auto program = device->compile(kernel);
-    std::vector<std::unique_ptr<Buffer>> buffers;
-    Arguments arguments{.buffers = {}, .scalars = {d.n}};
-    for (const Bytes& b : d.memories) {
-      buffers.push_back(device->allocate(b.size()));
-      buffers.back()->write(b.data(), b.size());
-      arguments.buffers.push_back({buffers.back().get(), 0, b.size()});
-    }
-    device->launch(*program, arguments, d.groups(c));
-    device->wait();
-    buffers.back()->read(d.memories.back().data(), d.memories.back().size());
+    run_on(*device, c, d);
     conformance.judge_all(c, d);
   }
   EXPECT_GT(conformance.compared(), 2'000'000u);
@@ -130,6 +137,19 @@ TEST(OpConformance, CudaText) { as_text("cuda", 1); }
 TEST(OpConformance, CudaTextVectors) { as_text("cuda", 4); }
 #ifdef MT_HAS_LLVM
 TEST(OpConformance, Cpu) { on_device("cpu", 1); }
+/// Polynomials and their seams: all functions of f32 on far more numbers than the tables hold.
+TEST(OpConformance, CpuSweep) {
+  Conformance conformance("cpu");
+  const std::unique_ptr<Device> device = find_backend("cpu")->open().take();
+  for (const OpCase& c : op_cases(1)) {
+    const bool whole = c.op == Op::Floor || c.op == Op::Ceil || c.op == Op::Round || c.op == Op::Trunc;
+    if (c.on != DType::F32 || (info(c.op).ulp == 0 && !whole && c.op != Op::Sign)) continue;
+    Data d(c, sweep(c.op));
+    run_on(*device, c, d);
+    conformance.judge_all(c, d);
+  }
+  EXPECT_GT(conformance.compared(), 8'000'000u);
+}
 #endif
 
 /// The judge itself: what is just inside passes, what is just outside does not.

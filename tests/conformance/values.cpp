@@ -1,5 +1,7 @@
 #include "tests/conformance/values.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -83,6 +85,57 @@ std::vector<std::uint64_t> edges(DType t) {
   return all;
 }
 
+/// Edges of the functions, all exponents and signs in even steps, and where the functions are hard.
+std::vector<float> swept(Op op) {
+  std::vector<float> v;
+  for (const float e : {0.0f,
+                        1.0f,
+                        0.5f,
+                        2.0f,
+                        3.0f,
+                        10.0f,
+                        88.7f,
+                        88.8f,
+                        103.9f,
+                        104.1f,
+                        126.0f,
+                        127.0f,
+                        128.0f,
+                        149.0f,
+                        150.0f,
+                        131071.0f,
+                        1e5f,
+                        8388607.5f,
+                        4194303.5f,
+                        1e30f,
+                        3.4028235e38f,
+                        1e-45f,
+                        1.17549435e-38f,
+                        1e-40f,
+                        0.92f,
+                        0.999999940395f,
+                        1.00000012f,
+                        HUGE_VALF,
+                        NAN,
+                        0.41421357f,
+                        2.4142137f,
+                        1.5707964f,
+                        3.1415927f,
+                        6.2831855f})
+    for (const float s : {e, -e}) v.push_back(s);
+  const std::uint32_t stride = op == Op::Exp || op == Op::Log || op == Op::Sin || op == Op::Cos ? 4099u : 65537u;
+  for (std::uint64_t b = 0; b < (1ull << 32); b += stride)
+    v.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(b)));
+  std::mt19937 random(7);
+  for (int i = 0; i < 60000; ++i) {
+    v.push_back(std::uniform_real_distribution<float>(-1.001f, 1.001f)(random));
+    v.push_back(std::uniform_real_distribution<float>(-105, 90)(random));
+    v.push_back(1 + std::uniform_real_distribution<float>(-0.01f, 0.5f)(random));
+  }
+  v.resize((v.size() + 255) / 256 * 256, 1.0f);
+  return v;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> operand_values(DType t, int k, int operands) {
@@ -110,6 +163,29 @@ std::vector<std::uint64_t> operand_values(DType t, int k, int operands) {
       all.push_back((r >> 3) & mask);
   }
   return all;
+}
+
+std::vector<std::vector<std::uint64_t>> sweep(Op op) {
+  std::vector<float> x = swept(op), y = x;
+  if (info(op).arity == 2) {
+    std::mt19937 random(3);
+    std::shuffle(y.begin(), y.end(), random);
+    const std::vector<float> crossed(x.begin(), x.begin() + 68);
+    for (const float a : crossed)
+      for (const float c : crossed) x.push_back(a), y.push_back(c);
+    for (int i = 0; i < 100000; ++i) {
+      x.push_back(std::uniform_real_distribution<float>(-20, 20)(random));
+      const float to = std::uniform_real_distribution<float>(-30, 30)(random);
+      y.push_back(i % 3 ? to : std::round(to));
+    }
+  }
+  const auto bits = [](const std::vector<float>& values) {
+    std::vector<std::uint64_t> all;
+    for (const float f : values) all.push_back(std::bit_cast<std::uint32_t>(f));
+    return all;
+  };
+  if (info(op).arity == 2) return {bits(x), bits(y)};
+  return {bits(x)};
 }
 
 }  // namespace mt

@@ -10,7 +10,7 @@ namespace {
 /// The preconditions that the kernel's own cases are held against.
 std::set<std::string> stated(const KernelEntry& entry, TargetTraits traits) {
   const auto kernel = entry.make();
-  const NotedPreconditions noted;
+  const Noted noted(Noted::Preconditions);
   for (const Problem& p : kernel->tests()) kernel->plan(p, traits);
   return noted.all();
 }
@@ -106,9 +106,9 @@ TEST(Contracts, EveryPreconditionOfEveryKernelIsRefusedOnceBroken) {
 }
 
 TEST(Contracts, APreconditionThatNothingBreaksIsNoticed) {
-  const NotedPreconditions outer;
+  const Noted outer(Noted::Preconditions);
   {
-    const NotedPreconditions inner;
+    const Noted inner(Noted::Preconditions);
     require(true, "seen inside");
     EXPECT_THROW(require(false, "broken inside"), Error);
     EXPECT_EQ(inner.all(), (std::set<std::string>{"broken inside", "seen inside"}));

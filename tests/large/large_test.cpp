@@ -7,26 +7,12 @@
 
 #include "mt/dsl/dsl.h"
 #include "mt/harness/large.h"
+#include "tests/own_cache.h"
 
 namespace mt {
 namespace {
 
 constexpr std::int64_t kMany = (std::int64_t{1} << 31) + (1 << 20);
-
-/// Leaves the user's cache of compiled kernels alone.
-class OwnCache : public testing::Environment {
-  void SetUp() override {
-    if (std::getenv("MT_CACHE_DIR")) return;
-    char name[] = "/tmp/mt_large_XXXXXX";
-    folder_ = mkdtemp(name);
-    setenv("MT_CACHE_DIR", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
-  std::string folder_;
-};
-[[maybe_unused]] const auto* const kOwnCache = testing::AddGlobalTestEnvironment(new OwnCache);
 
 struct Cpu {
   const Backend& backend = *find_backend("cpu");

@@ -3,25 +3,15 @@
 #include <algorithm>
 #include <map>
 
-#include "mt/ir/edit.h"
+#include "tests/semantics/places.h"
 
 namespace mt {
 namespace {
 
-std::vector<InstId> all(const Kernel& k) {
-  std::vector<InstId> list;
-  walk(k, RegionId::Root, [&](InstId i) { list.push_back(i); });
-  return list;
-}
-std::size_t position(const Kernel& k, InstId i) {
-  const auto& list = k.at(k.at(i).home).insts;
-  return static_cast<std::size_t>(std::find(list.begin(), list.end(), i) - list.begin());
-}
-
 /// Ifs without control inside become straight code: what both sides store is stored.
 bool keep_both_stores(Kernel& k, const PipelineOptions&) {
   bool changed = false;
-  for (const InstId id : all(k)) {
+  for (const InstId id : in_order(k)) {
     const Inst i = k.at(id);
     if (i.op != Op::If || !i.out.empty()) continue;
     const auto plain = [&](InstId inner) { return k.at(inner).regions.empty(); };
@@ -41,7 +31,7 @@ bool keep_both_stores(Kernel& k, const PipelineOptions&) {
 /// Loops end after a whole number of steps at or before their end.
 bool floor_of_trips(Kernel& k, const PipelineOptions&) {
   bool changed = false;
-  for (const InstId id : all(k)) {
+  for (const InstId id : in_order(k)) {
     const Inst i = k.at(id);
     if (i.op != Op::For || i.contiguous) continue;
     Builder b(k, i.home, position(k, id));
@@ -83,7 +73,7 @@ bool reuse_across_stores(Kernel& k, const PipelineOptions&) {
 
 /// The last barrier goes.
 bool drop_a_barrier(Kernel& k, const PipelineOptions&) {
-  const std::vector<InstId> list = all(k);
+  const std::vector<InstId> list = in_order(k);
   for (auto it = list.rbegin(); it != list.rend(); ++it) {
     const InstId id = *it;
     if (k.at(id).op != Op::Barrier) continue;
@@ -97,7 +87,7 @@ bool drop_a_barrier(Kernel& k, const PipelineOptions&) {
 /// Unsigned integers widen as if they had a sign.
 bool extend_the_sign(Kernel& k, const PipelineOptions&) {
   bool changed = false;
-  for (const InstId id : all(k)) {
+  for (const InstId id : in_order(k)) {
     const Inst i = k.at(id);
     if (i.op != Op::Cast) continue;
     const Type from = k.type(i.in[0]), to = k.type(i.out[0]);

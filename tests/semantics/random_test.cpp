@@ -8,6 +8,7 @@
 
 #include "mt/ir/text.h"
 #include "mt/ir/verify.h"
+#include "tests/own_cache.h"
 #include "tests/semantics/differential.h"
 #include "tests/semantics/planted_passes.h"
 #include "tests/semantics/random_kernel.h"
@@ -17,21 +18,6 @@ namespace mt {
 namespace {
 
 using Verdict = Differential::Verdict;
-
-/// Leaves the user's cache of compiled kernels alone.
-class OwnCache : public testing::Environment {
-  void SetUp() override {
-    if (std::getenv("MT_CACHE_DIR")) return;
-    char name[] = "/tmp/mt_semantics_XXXXXX";
-    folder_ = mkdtemp(name);
-    setenv("MT_CACHE_DIR", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
-  std::string folder_;
-};
-[[maybe_unused]] const auto* const kOwnCache = testing::AddGlobalTestEnvironment(new OwnCache);
 
 Kernel random_kernel_of(std::uint64_t seed) {
   const std::string text = random_kernel(seed);

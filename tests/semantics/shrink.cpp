@@ -3,24 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "mt/ir/edit.h"
 #include "mt/ir/verify.h"
+#include "tests/semantics/places.h"
 
 namespace mt {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<InstId> in_order(const Kernel& k) {
-  std::vector<InstId> list;
-  walk(k, RegionId::Root, [&](InstId i) { list.push_back(i); });
-  return list;
-}
-
-std::size_t position(const Kernel& k, InstId i) {
-  const auto& list = k.at(k.at(i).home).insts;
-  return static_cast<std::size_t>(std::find(list.begin(), list.end(), i) - list.begin());
-}
 bool placed(const Kernel& k, InstId i) { return position(k, i) < k.at(k.at(i).home).insts.size(); }
 
 void take_out(Kernel& k, InstId i) {
