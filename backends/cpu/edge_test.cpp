@@ -44,6 +44,38 @@ TEST(Edge, LoopsOf64BitsPass32) {
   same_everywhere(ends + "%wide: u64 = cast %t\n%bt: u64 = add %b, %wide\n" + loop("u64", "%bt to %e step %s", kCount));
 }
 
+TEST(Edge, ValuesThatWrapBetweenLanesAreExactOnceTheyAreData) {
+  const std::string high = "%c: u64 = const 32\n%hw: u64 = shr %w, %c\n%o: u32 = cast %hw\nstore %u[%i], %o\n";
+  for (const std::uint64_t n : {0ull, 1ull, 5ull, 0x7ffffff8ull, 0xfffffff0ull}) {
+    same_everywhere("%a: u32 = sub %nn, %t\n%w: u64 = cast %a\n" + high, n);
+    same_everywhere("%a: u32 = add %nn, %t\n%w: u64 = cast %a\n" + high, n);
+    same_everywhere(
+        "%s0: i32 = bitcast %nn\n%st: i32 = cast %t\n%a: i32 = add %s0, %st\n%w0: i64 = cast %a\n%w: u64 = bitcast "
+        "%w0\n" +
+            high,
+        n);
+    same_everywhere(
+        "%a0: u32 = add %nn, %t\n%a1: u64 = cast %a0\n%five: u64 = const 5\n%w: u64 = add %a1, %five\n" + high, n);
+    const std::string least =
+        "%c24: u32 = const 24\n%m: u32 = mul %nn, %c24\n%a0: u32 = add %m, %t\n%a: u32 = sub %a0, %c24\n";
+    same_everywhere(least + "%o: u32 = div %a, %c8\nstore %u[%i], %o", n);
+    same_everywhere(least + "%o: u32 = shr %a, %c3\nstore %u[%i], %o", n);
+    same_everywhere(least + "%o: u32 = rem %a, %c24\nstore %u[%i], %o", n);
+    same_everywhere(least + "%o: u32 = bit_and %a, %c31\nstore %u[%i], %o", n);
+    same_everywhere(
+        least + "%w: u64 = cast %a\n%d: u64 = const 8\n%q: u64 = div %w, %d\n%o: u32 = cast %q\nstore %u[%i], %o", n);
+  }
+}
+
+TEST(Edge, IndicesBelowZeroInLanesThatAreOff) {
+  for (const std::string op : {"div %a, %c8", "shr %a, %c3", "rem %a, %c8", "add %a, %c1"})
+    for (const std::string wide : {"", "%wide"}) {
+      const std::string index = "%a: u32 = sub %t, %c8\n%q: u32 = " + op + "\n%wide: u64 = cast %q\n";
+      same_everywhere(index + "%on: bool = ge %t, %c8\nif %on {\n%v: f32 = load %x[" + (wide.empty() ? "%q" : wide) +
+                      "]\nstore %y[%i], %v\n}");
+    }
+}
+
 TEST(Edge, DeepNesting) {
   constexpr int kDepth = 24;
   std::string body, closed;

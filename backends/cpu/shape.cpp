@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "backends/backend.h"
+#include "backends/cpu/data_values.h"
 #include "mt/base/error.h"
 #include "mt/ir/edit.h"
 
@@ -13,7 +15,11 @@ namespace {
 constexpr std::int64_t kUnset = -1;           // as `multiple`: nothing is known of a region argument yet
 constexpr std::int64_t kMaxOffset = 1 << 20;  // beyond it an offset is no index arithmetic but, say, a hash
 
-bool is_index(Type t) { return t.lanes == 1 && is_int(t.dtype) && size_of(t.dtype) >= 4; }
+/// The bits of a known integer.
+std::uint64_t known_bits(DType t, std::int64_t v) {
+  return static_cast<std::uint64_t>(v) & (~0ull >> (64 - 8 * size_of(t)));
+}
+
 }  // namespace
 
 struct ShapeRules {
@@ -24,10 +30,16 @@ struct ShapeRules {
   const Shape& of(ValueId v) const { return all.shapes_[index_of(v)]; }
 
   static Shape varying() { return {.pattern = kVarying, .level = Uniformity::Varying}; }
-  static Shape uniform(Uniformity level) { return {.level = level}; }
+  static Shape uniform(Uniformity level, Type t) {
+    return {.level = level, .range = is_index(t) ? full(t.dtype) : kUnknown};
+  }
   static Shape constant(std::int64_t v) {
-    return {
-        .multiple = v < 0 ? -v : v, .non_negative = v >= 0, .known = true, .known_base = v, .recipe = Recipe::Constant};
+    return {.multiple = v < 0 ? -v : v,
+            .non_negative = v >= 0,
+            .range = {v, v, true},
+            .known = true,
+            .known_base = v,
+            .recipe = Recipe::Constant};
   }
 
   int intern(const Offsets& o) {
@@ -36,7 +48,8 @@ struct ShapeRules {
     return it->second;
   }
   /// `base` with offsets; equal offsets move into the base.
-  Shape patterned(Shape base, const Offsets& o) {
+  Shape patterned(Shape base, const Offsets& o, DType t) {
+    base.range = fitted(base.range, t, o);
     if (std::any_of(o.begin(), o.end(), [](std::int64_t x) { return x > kMaxOffset || x < -kMaxOffset; }))
       return varying();
     if (std::all_of(o.begin(), o.end(), [&](std::int64_t x) { return x == o[0]; })) {
@@ -48,6 +61,8 @@ struct ShapeRules {
         base.multiple = std::abs(base.known_base);
       }
       base.non_negative = base.non_negative && o[0] >= 0;
+      base.range.low += o[0];
+      base.range.high += o[0];
       return base;
     }
     base.pattern = intern(o);
@@ -69,6 +84,7 @@ struct ShapeRules {
     a.level = std::max(a.level, b.level);
     a.multiple = std::gcd(a.multiple, b.multiple);
     a.non_negative = a.non_negative && b.non_negative;
+    a.range = hull(a.range, b.range);
     a.known = a.known && b.known && a.known_base == b.known_base;
     if (!a.known) a.known_base = 0;
     a.recipe = Recipe::Apply;
@@ -82,6 +98,11 @@ struct ShapeRules {
   }
 
   Shape index_op(const Inst& i);
+  Shape conversion(const Inst& i);
+  /// Whether the result may be taken from a base and offsets that hold only where no lane of `from` wraps.
+  bool may_assume(const Inst& i, ValueId from) const {
+    return of(from).uniform() || of(from).range.exact || !all.data_[index_of(i.out[0])];
+  }
   Shape pure(const Inst& i);
   Shape result(const Inst& i, std::size_t n);
   void region(RegionId r);
@@ -104,20 +125,22 @@ Shape ShapeRules::index_op(const Inst& i) {
   Offsets o{};
   if (a.known && b.known && info(i.op).arity == 2 && info(i.op).type == TypeRule::Same) {
     for (int l = 0; l < kLanes; ++l) {
-      const auto bits = evaluate(i.op, t, bits_of(t, static_cast<double>(a.known_base + pa[l])),
-                                 bits_of(t, static_cast<double>(b.known_base + pb[l])));
+      const auto bits = evaluate(i.op, t, known_bits(t, a.known_base + pa[l]), known_bits(t, b.known_base + pb[l]));
       if (!bits) return varying();
       o[l] = int_value_of(t, *bits);
     }
+    s.range = {0, 0, true};
     s.known = true;
     s.multiple = 0;
     s.non_negative = true;
     s.recipe = Recipe::Constant;
-    return patterned(s, o);
+    return patterned(s, o, t);
   }
   const auto power = [&](std::int64_t c) { return c > 0 && std::has_single_bit(static_cast<std::uint64_t>(c)); };
-  // Dividing the base and the offsets apart is exact where the base is a multiple and nothing is negative.
-  const bool clean = *std::min_element(pa.begin(), pa.end()) >= 0 && (is_unsigned(t) || a.non_negative);
+  // Dividing the base and the offsets apart is exact where the base is a multiple and nothing is negative or wraps.
+  const auto clean = [](const Shape& x, const Offsets& p) {
+    return x.non_negative && *std::min_element(p.begin(), p.end()) >= 0;
+  };
   const auto divides = [&](std::int64_t d) { return d > 0 && a.multiple % d == 0; };
   switch (i.op) {
     case Op::Add:
@@ -125,28 +148,32 @@ Shape ShapeRules::index_op(const Inst& i) {
       for (int l = 0; l < kLanes; ++l) o[l] = i.op == Op::Add ? pa[l] + pb[l] : pa[l] - pb[l];
       s.multiple = std::gcd(a.multiple, b.multiple);
       if (i.op == Op::Sub) s.non_negative = false;
-      return patterned(s, o);
+      s.range = combined(i.op, a.range, b.range);
+      return patterned(s, o, t);
     case Op::Mul:
       if (!a.uniform() && !b.known) return varying();
       if (!b.uniform() && !a.known) return varying();
       if (!a.uniform() && !b.uniform()) return varying();
       for (int l = 0; l < kLanes; ++l) o[l] = a.uniform() ? a.known_base * pb[l] : pa[l] * b.known_base;
       s.multiple = a.multiple && b.multiple > kMaxOffset * 1024 / a.multiple ? 1 : a.multiple * b.multiple;
-      return patterned(s, o);
+      s.range = combined(i.op, a.range, b.range);
+      return patterned(s, o, t);
     case Op::Shl: {
       if (!b.known || !b.uniform() || b.known_base < 0 || b.known_base > 20) return varying();
       for (int l = 0; l < kLanes; ++l) o[l] = pa[l] << b.known_base;
       s.multiple = a.multiple > kMaxOffset * 1024 ? 1 : a.multiple << b.known_base;
-      return patterned(s, o);
+      s.range = combined(Op::Mul, a.range, constant(std::int64_t{1} << b.known_base).range);
+      return patterned(s, o, t);
     }
     case Op::Div:
     case Op::Shr: {
       if (!b.known || !b.uniform() || (i.op == Op::Shr && (b.known_base < 0 || b.known_base > 30))) return varying();
       const std::int64_t d = i.op == Op::Shr ? std::int64_t{1} << b.known_base : b.known_base;
-      if (!divides(d) || !clean) return varying();
+      if (!divides(d) || !clean(a, pa) || !may_assume(i, i.in[0])) return varying();
       for (int l = 0; l < kLanes; ++l) o[l] = pa[l] / d;
       s.multiple = a.multiple / d;
-      return patterned(s, o);
+      if (a.range.exact) s.range = {a.range.low / d, a.range.high / d, true};
+      return patterned(s, o, t);
     }
     case Op::Rem:
     case Op::And: {
@@ -155,15 +182,17 @@ Shape ShapeRules::index_op(const Inst& i) {
       const Shape& x = c ? a : b;
       const Offsets& px = c ? pa : pb;
       const std::int64_t value = c ? b.known_base : a.known_base, d = i.op == Op::Rem ? value : value + 1;
-      const bool low = i.op == Op::Rem || power(d);
-      if (low && d > 0 && x.multiple % d == 0 && *std::min_element(px.begin(), px.end()) >= 0 &&
-          (is_unsigned(t) || x.non_negative || i.op == Op::And)) {
+      // The low bits of what wrapped are right.
+      const bool low_bits = power(d) && (is_unsigned(t) || i.op == Op::And);
+      const bool rest = i.op == Op::Rem && clean(x, px) && may_assume(i, i.in[0]);
+      if (d > 0 && x.multiple % d == 0 && *std::min_element(px.begin(), px.end()) >= 0 && (low_bits || rest)) {
         for (int l = 0; l < kLanes; ++l) o[l] = px[l] % d;
+        s.range = {0, 0, true};
         s.known = true;
         s.multiple = 0;
         s.non_negative = true;
         s.recipe = Recipe::Constant;
-        return patterned(s, o);
+        return patterned(s, o, t);
       }
       return varying();
     }
@@ -176,13 +205,25 @@ Shape ShapeRules::index_op(const Inst& i) {
         o[l] = i.op == Op::Or ? (pa[l] | b.known_base) : (pa[l] ^ b.known_base);
       }
       s.multiple = a.multiple;
+      s.range = a.range;
       s.recipe = Recipe::Keep;
       s.non_negative = a.non_negative;
-      return patterned(s, o);
+      return patterned(s, o, t);
     }
     default:
       return varying();
   }
+}
+
+Shape ShapeRules::conversion(const Inst& i) {
+  const DType to = k.type(i.out[0]).dtype, from = k.type(i.in[0]).dtype;
+  Shape s = of(i.in[0]);
+  if (size_of(to) > size_of(from) && !may_assume(i, i.in[0])) return varying();
+  s.recipe = Recipe::Apply;
+  s.adjust = 0;
+  s.non_negative = i.op == Op::Cast && (s.non_negative || (is_unsigned(from) && s.uniform()));
+  s.range = fitted(s.range, to, offsets(s));
+  return s;
 }
 
 Shape ShapeRules::pure(const Inst& i) {
@@ -194,50 +235,48 @@ Shape ShapeRules::pure(const Inst& i) {
     uniform_all = uniform_all && of(v).uniform();
     level = std::max(level, of(v).level);
   }
-  if (is_index(t) && (i.op == Op::Cast || i.op == Op::Bitcast) && is_index(k.type(i.in[0]))) {
-    Shape s = of(i.in[0]);
-    s.recipe = Recipe::Apply;
-    s.adjust = 0;
-    s.non_negative = s.non_negative || is_unsigned(k.type(i.in[0]).dtype);
-    if (i.op == Op::Bitcast) s.non_negative = false;
-    return s;
-  }
+  if (is_index(t) && (i.op == Op::Cast || i.op == Op::Bitcast) && is_index(k.type(i.in[0]))) return conversion(i);
   if (is_index(t) && i.op == Op::Select && of(i.in[0]).uniform())
     return at_least(join(of(i.in[1]), of(i.in[2])), level);
   if (is_index(t) && info(i.op).type == TypeRule::Same && i.in.size() == 2) {
     const Shape s = index_op(i);
     if (!s.varying()) return s;
   }
-  return uniform_all ? uniform(level) : varying();
+  return uniform_all ? uniform(level, t) : varying();
 }
 
 Shape ShapeRules::result(const Inst& i, std::size_t n) {
   const Type t = k.type(i.out[n]);
   switch (i.op) {
     case Op::Const:
-      if (is_index(t)) return constant(int_value_of(t.dtype, i.bits));
-      return uniform(Uniformity::Group);
+      if (!is_index(t)) return uniform(Uniformity::Group, t);
+      return patterned(constant(int_value_of(t.dtype, i.bits)), {}, t.dtype);
     case Op::Param: {
       const ScalarParam& p = k.scalars[static_cast<std::size_t>(i.index)];
-      return {.multiple = std::max<std::int64_t>(p.multiple_of, 1), .non_negative = is_unsigned(p.dtype)};
+      return {.multiple = std::max<std::int64_t>(p.multiple_of, 1),
+              .non_negative = is_unsigned(p.dtype),
+              .range = is_index(t) ? full(t.dtype) : kUnknown};
     }
     case Op::GroupId:
-      return {.non_negative = true};
+      return {.non_negative = true, .range = {0, Limits{}.max_groups[0] - 1, true}};
     case Op::SimdId:
       if (k.simds() == 1) return constant(0);
-      return {.level = Uniformity::Simd, .non_negative = true};
+      return {.level = Uniformity::Simd, .non_negative = true, .range = {0, k.simds() - 1, true}};
     case Op::LaneId:
     case Op::ThreadId: {
       Offsets o;
       std::iota(o.begin(), o.end(), 0);
       Shape s = constant(0);
       if (i.op == Op::ThreadId && k.simds() > 1)
-        s = {.level = Uniformity::Simd, .multiple = kLanes, .non_negative = true};
-      return patterned(s, o);
+        s = {.level = Uniformity::Simd,
+             .multiple = kLanes,
+             .non_negative = true,
+             .range = {0, k.threads - kLanes, true}};
+      return patterned(s, o, t.dtype);
     }
     case Op::Load: {
       if (k.at(i.memory).space == Space::Thread || !of(i.in[0]).uniform()) return varying();
-      return uniform(of(i.in[0]).level);
+      return uniform(of(i.in[0]).level, t);
     }
     case Op::SimdReduce:
     case Op::SimdBroadcast:
@@ -247,12 +286,12 @@ Shape ShapeRules::result(const Inst& i, std::size_t n) {
     case Op::SimdShuffle: {
       const Shape& v = of(i.in[0]);
       const bool moves = i.op != Op::SimdReduce && i.op != Op::SimdBroadcast;
-      if (v.uniform()) return uniform(v.level);
-      if (i.op == Op::SimdShuffle && of(i.in[1]).uniform()) return uniform(Uniformity::Simd);
-      return moves ? varying() : uniform(Uniformity::Simd);
+      if (v.uniform()) return uniform(v.level, t);
+      if (i.op == Op::SimdShuffle && of(i.in[1]).uniform()) return uniform(Uniformity::Simd, t);
+      return moves ? varying() : uniform(Uniformity::Simd, t);
     }
     case Op::GroupReduce:
-      return uniform(Uniformity::Group);
+      return uniform(Uniformity::Group, t);
     case Op::SimdScan:
     case Op::Atomic:
     case Op::Var:
@@ -266,7 +305,9 @@ Shape ShapeRules::result(const Inst& i, std::size_t n) {
 void ShapeRules::control(const Inst& i) {
   const auto take = [&](ValueId to, const Shape& s) {
     const Shape old = of(to);
-    set(to, join(s, old.multiple == kUnset ? s : old));
+    Shape now = join(s, old.multiple == kUnset ? s : old);
+    if (old.multiple != kUnset && now.range != old.range) now.range = kUnknown;
+    set(to, now);
   };
   if (i.op == Op::If) {
     const bool split = !of(i.in[0]).uniform();
@@ -289,6 +330,11 @@ void ShapeRules::control(const Inst& i) {
       index.level = std::max(begin.level, step.level);
       index.multiple = std::gcd(begin.multiple, step.multiple);
       index.non_negative = begin.non_negative && step.non_negative;
+      // A lane that goes on is below the end; the others take no more steps than that one.
+      const Offsets o = offsets(begin);
+      const std::int64_t below = std::max<std::int64_t>(0, -*std::min_element(o.begin(), o.end()));
+      const Range most = combined(Op::Add, of(i.in[1]).range, combined(Op::Add, step.range, {below, below, true}));
+      index.range = fitted(hull(begin.range, most), k.type(body.args[0]).dtype, o);
       index.known = false;
       index.known_base = 0;
       index.recipe = Recipe::Apply;
@@ -339,7 +385,7 @@ void ShapeRules::region(RegionId r) {
   }
 }
 
-Shapes::Shapes(const Kernel& kernel) : kernel_(kernel), shapes_(kernel.values.size()) {
+Shapes::Shapes(const Kernel& kernel) : kernel_(kernel), data_(data_values(kernel)), shapes_(kernel.values.size()) {
   table_.push_back({});
   index_[{}] = kUniform;
   // A carried value starts from what flows in and only ever gets worse, so the walk ends.

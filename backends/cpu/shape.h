@@ -2,20 +2,20 @@
 //
 // A value is a *base*, one scalar for the simdgroup, plus a *pattern*, 32 offsets known when the kernel is compiled.
 // A uniform value has no pattern; thread and element indices have one (0, 1, 2, ...; 0, 4, 8, ...; 0, 0, 1, 1, ...);
-// what fits neither is varying and lives in a vector. Offsets are exact modulo 2^width; that an index does not wrap
-// between its lanes is a rule of the language.
+// what fits neither is varying and lives in a vector. Sums and products of bases and offsets are exact modulo 2^width.
+// Quotients, remainders and widenings hold only where no lane wraps: that is proven from ranges, or else the value must
+// serve as an index alone, which by a rule of the language does not wrap.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "backends/cpu/range.h"
 #include "mt/ir/kernel.h"
 #include "mt/ir/uniformity.h"
 
 namespace mt::cpu {
 
-using Offsets = std::array<std::int64_t, kLanes>;
 inline constexpr int kUniform = 0, kVarying = -1;
 
 /// How the base of a patterned result comes from the operands' bases.
@@ -28,9 +28,10 @@ enum class Recipe : std::uint8_t {
 struct Shape {
   int pattern = kUniform;                // kVarying, kUniform, or an index into the offsets
   Uniformity level = Uniformity::Group;  // of the base
-  std::int64_t multiple = 1;             // divides the base; 0: the base is zero
-  bool non_negative = false;
-  bool known = false;  // the base is known_base
+  std::int64_t multiple = 1;             // divides the base, of an index at least; 0: the base is zero
+  bool non_negative = false;             // of an index at least
+  Range range;                           // of the base
+  bool known = false;                    // the base is known_base
   std::int64_t known_base = 0;
   Recipe recipe = Recipe::Apply;
   int operand = 0;          // for Recipe::Keep
@@ -52,6 +53,7 @@ class Shapes {
  private:
   friend struct ShapeRules;
   const Kernel& kernel_;
+  const std::vector<bool> data_;  // by value: more than an index is made of it
   std::vector<Shape> shapes_;
   std::vector<Offsets> table_;
   std::map<Offsets, int> index_;
