@@ -140,6 +140,9 @@ Ref Emitter::float_op(Op op, const std::vector<Ref>& args) {
     case Op::Min:
     case Op::Max:
       return extreme(op == Op::Max, a, args[1]);
+    case Op::Fmin:
+    case Op::Fmax:
+      return number(op == Op::Fmax, a, args[1]);
     case Op::Neg:
       return w_.neg(a);
     case Op::Abs:
@@ -166,17 +169,25 @@ Ref Emitter::float_op(Op op, const std::vector<Ref>& args) {
 /// Spelled out: LLVM 19 narrows llvm.minimum of widened halves to halves, and then loses NaN and the sign of zero.
 Ref Emitter::extreme(bool larger, const Ref& a, const Ref& b) {
   if (w_.avx512 && a.n % 16 == 0) {
-    // vrangeps orders the zeros; of a NaN and a number it gives the number.
-    const Ref how = Writer::integer(El::I32, larger ? 5 : 4), none{"zeroinitializer", El::F32, 16};
-    const Ref number = w_.call_pieces("llvm.x86.avx512.mask.range.ps.512", El::F32, 16, {a, b},
-                                      {how, none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)});
-    return w_.select(w_.cmp("fcmp uno", a, b), w_.bin("fadd", a, b), number);
+    return w_.select(w_.cmp("fcmp uno", a, b), w_.bin("fadd", a, b), number(larger, a, b));
   }
   const Ref one = w_.select(w_.cmp(larger ? "fcmp ogt" : "fcmp olt", a, b), a, b);
   // Equal operands differ only where they are zeros of two signs.
   const Ref bits = w_.bin(larger ? "and" : "or", w_.bitcast(a, El::I32, a.n), w_.bitcast(b, El::I32, b.n));
   const Ref settled = w_.select(w_.cmp("fcmp oeq", a, b), w_.bitcast(bits, El::F32, a.n), one);
   return w_.select(w_.cmp("fcmp uno", a, b), w_.bin("fadd", a, b), settled);
+}
+
+/// The other one where one is NaN.
+Ref Emitter::number(bool larger, const Ref& a, const Ref& b) {
+  if (w_.avx512 && a.n % 16 == 0) {
+    // vrangeps also orders the zeros.
+    const Ref how = Writer::integer(El::I32, larger ? 5 : 4), none{"zeroinitializer", El::F32, 16};
+    return w_.call_pieces("llvm.x86.avx512.mask.range.ps.512", El::F32, 16, {a, b},
+                          {how, none, Writer::integer(El::I16, -1), Writer::integer(El::I32, 4)});
+  }
+  const Ref one = w_.select(w_.cmp(larger ? "fcmp ogt" : "fcmp olt", b, a), b, a);  // a where b is NaN
+  return w_.select(w_.cmp("fcmp uno", a, a), b, one);
 }
 
 Ref Emitter::int_op(Op op, DType t, const std::vector<Ref>& args) {

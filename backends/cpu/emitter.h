@@ -60,6 +60,7 @@ class Emitter {
   Ref arithmetic(Op op, DType t, std::vector<Ref> args);
   Ref float_op(Op op, const std::vector<Ref>& args);
   Ref extreme(bool larger, const Ref& a, const Ref& b);
+  Ref number(bool larger, const Ref& a, const Ref& b);
   Ref int_op(Op op, DType t, const std::vector<Ref>& args);
   Ref integer_division(bool rem, DType t, const Ref& a, const Ref& b);
   Ref convert(const Ref& a, DType from, DType to);

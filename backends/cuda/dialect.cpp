@@ -140,11 +140,11 @@ const std::set<std::string, std::less<>>& CudaDialect::reserved() const {
         // CUDA, and what the text itself declares
         "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half", "bfloat", "i8", "u8", "i16", "u16",
         "uint", "i64", "u64", "mt", "mt_shared", "simd", "lane", "size_t", "NULL", "assert", "atomicAdd", "atomicMin",
-        "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS", "min", "max", "fabsf", "fmodf",
-        "fmaf", "sqrtf", "rsqrtf", "expf", "exp2f", "expm1f", "logf", "log2f", "log10f", "log1pf", "sinf", "cosf",
-        "tanf", "asinf", "acosf", "atanf", "sinhf", "coshf", "tanhf", "asinhf", "acoshf", "atanhf", "erff", "erfinvf",
-        "floorf", "ceilf", "rintf", "truncf", "powf", "atan2f", "signbit", "isnan", "isinf", "INFINITY", "NAN", "linux",
-        "unix"};
+        "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS", "min", "max", "fmaxf", "fminf",
+        "fabsf", "fmodf", "fmaf", "sqrtf", "rsqrtf", "expf", "__expf", "exp2f", "expm1f", "logf", "log2f", "log10f",
+        "log1pf", "sinf", "cosf", "tanf", "asinf", "acosf", "atanf", "sinhf", "coshf", "tanhf", "asinhf", "acoshf",
+        "atanhf", "erff", "erfinvf", "floorf", "ceilf", "rintf", "truncf", "powf", "atan2f", "signbit", "isnan",
+        "isinf", "INFINITY", "NAN", "linux", "unix"};
     for (int t = 0; t < kDTypeCount; ++t)
       for (const int n : {2, 4, 8}) all.insert(to_string(Type{static_cast<DType>(t), static_cast<std::uint8_t>(n)}));
     return all;
@@ -178,6 +178,8 @@ std::string CudaDialect::function(Op op, Type t) const {
       return "fmodf";
     case Op::Round:
       return "rintf";
+    case Op::FastExp:
+      return "__expf";
     case Op::Popcount:
       return "__popc";
     case Op::Clz:

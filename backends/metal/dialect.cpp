@@ -80,10 +80,10 @@ const std::set<std::string, std::less<>>& MetalDialect::reserved() const {
         "group", "thread_index", "simd", "lane", "mt",
         // functions that the text calls
         "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "clamp", "clz", "cos",
-        "cosh", "ctz", "dot", "exp", "exp2", "exp10", "fabs", "floor", "fma", "fmod", "fract", "isnan", "isinf",
-        "length", "log", "log2", "log10", "max", "min", "mix", "popcount", "pow", "rint", "round", "rsqrt", "select",
-        "sign", "signbit", "sin", "sinh", "sqrt", "step", "tan", "tanh", "trunc", "reverse_bits", "rotate", "cross",
-        "normalize"};
+        "cosh", "ctz", "dot", "exp", "exp2", "exp10", "fabs", "floor", "fma", "fmax", "fmin", "fmod", "fract", "isnan",
+        "isinf", "length", "log", "log2", "log10", "max", "min", "mix", "popcount", "pow", "rint", "round", "rsqrt",
+        "select", "sign", "signbit", "sin", "sinh", "sqrt", "step", "tan", "tanh", "trunc", "reverse_bits", "rotate",
+        "cross", "normalize"};
     for (const char* base :
          {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "bool", "bfloat"})
       for (const char* n : {"2", "3", "4"}) all.insert(std::string(base) + n);
@@ -118,9 +118,13 @@ std::string MetalDialect::function(Op op, Type t) const {
       return "";
     case Op::Rem:
       return "precise::fmod";
+    case Op::FastExp:
+      return "fast::exp";
     case Op::Round:
       return "rint";
     case Op::Fma:
+    case Op::Fmin:
+    case Op::Fmax:
     case Op::Floor:
     case Op::Ceil:
     case Op::Trunc:

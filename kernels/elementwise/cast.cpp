@@ -1,4 +1,5 @@
 // Widening copies: out = float(in), as it is or through silu.
+#include "kernels/lib/activations.h"
 #include "kernels/lib/map_kernel.h"
 #include "mt/oracle/unary.h"
 
@@ -16,7 +17,7 @@ struct CastToF32 : MapKernel<f32> {
   void body() const {
     map_(n, width, [&](U64 i, int lanes) {
       const Vec<f32> x = input.load(i, lanes);
-      out.store(i, through_silu ? silu(x) : x);
+      out.store(i, through_silu ? silu<f32>(x) : x);
     });
   }
   ExpectedOutputs oracle(const Inputs& in) const {

@@ -1,5 +1,6 @@
 // Functions of one tensor, element by element: out[i] = f(a[i]).
 #include "mt/oracle/unary.h"
+#include "kernels/lib/activations.h"
 #include "kernels/lib/map_kernel.h"
 
 namespace mt {
@@ -9,6 +10,8 @@ using Function = Vec<f32> (*)(const Vec<f32>&);
 
 template <Storage T>
 struct UnaryMap : MapKernel<T> {
+  static constexpr bool kShort = size_of(dtype_of<T>) == 2;
+
   In<T> a{"a", {"n"}};
   Out<T> out{"out", {"n"}};
   LargeSize n{"n"};
@@ -19,7 +22,7 @@ struct UnaryMap : MapKernel<T> {
     // Equivalent if through_f16 of store in mt_sign, through_bf16 of store in mt_sign: -1, 0 and 1 are exact in both.
     map_(n, this->width, [&](U64 i, int lanes) { out.store(i, f(a.load(i, lanes))); });
   }
-  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::unary(meaning, in["a"])}}; }
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::unary(meaning, in["a"], kExpLoss<T>)}}; }
   Problems tests() const { return map_tests(); }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 1); }
@@ -33,17 +36,20 @@ struct Row {
   const char* name;
   oracle::Unary meaning;
   Domain domain;
-  Function f;
+  Function f, f16;  // for results of 32 and of 16 bits
 };
 
-#define MT_MAP(name, Meaning, domain, expression)                                                          \
-  Row {                                                                                                    \
-    name, oracle::Unary::Meaning, Domain::domain, [](const Vec<f32>& x) -> Vec<f32> { return expression; } \
+#define MT_FUNCTION(type, expression) \
+  [](const Vec<f32>& x) -> Vec<f32> { \
+    using T [[maybe_unused]] = type;  \
+    return expression;                \
   }
+#define MT_MAP(name, Meaning, domain, expression) \
+  Row { name, oracle::Unary::Meaning, Domain::domain, MT_FUNCTION(f32, expression), MT_FUNCTION(f16, expression) }
 
 constexpr Row kRows[] = {
     MT_MAP("mt_copy", Copy, Signed, x),
-    MT_MAP("mt_exp", Exp, Signed, exp(x)),
+    MT_MAP("mt_exp", Exp, Signed, exp_for<T>(x)),
     MT_MAP("mt_exp2", Exp2, Signed, exp2(x)),
     MT_MAP("mt_expm1", Expm1, Signed, expm1(x)),
     MT_MAP("mt_log", Log, Positive, log(x)),
@@ -75,14 +81,15 @@ constexpr Row kRows[] = {
     MT_MAP("mt_atanh", Atanh, Unit, atanh(x)),
     MT_MAP("mt_erf", Erf, Signed, erf(x)),
     MT_MAP("mt_erfinv", Erfinv, Unit, erfinv(x)),
-    MT_MAP("mt_sigmoid", Sigmoid, Signed, sigmoid(x)),
-    MT_MAP("mt_silu", Silu, Signed, silu(x)),
+    MT_MAP("mt_sigmoid", Sigmoid, Signed, sigmoid<T>(x)),
+    MT_MAP("mt_silu", Silu, Signed, silu<T>(x)),
     MT_MAP("mt_gelu", Gelu, Signed, gelu(x)),
     MT_MAP("mt_relu", Relu, Signed, max(x, 0.f)),
     // Equivalent if loses_nan of max: the logarithm is a NaN then.
     MT_MAP("mt_softplus", Softplus, Signed, max(x, 0.f) + log1p(exp(-abs(x)))),
 };
 #undef MT_MAP
+#undef MT_FUNCTION
 
 Fill fill_of(Domain d) {
   switch (d) {
@@ -101,7 +108,7 @@ Fill fill_of(Domain d) {
 const bool registered = [] {
   for (const Row& row : kRows)
     kernel<UnaryMap>(row.name, Floats{}, [row](auto& k) {
-      k.f = row.f;
+      k.f = k.kShort ? row.f16 : row.f;
       k.meaning = row.meaning;
       k.a.fill_with(fill_of(row.domain));
     });

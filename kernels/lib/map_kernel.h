@@ -30,14 +30,4 @@ Work map_work(const Problem& p, int inputs, int outputs = 1) {
   return {.read = bytes * inputs, .written = bytes * outputs};
 }
 
-/// 1 / (1 + exp(-x)).
-inline Vec<f32> sigmoid(const Vec<f32>& x) { return recip(1.f + exp(-x)); }
-/// x * sigmoid(x).
-inline Vec<f32> silu(const Vec<f32>& x) { return x / (1.f + exp(-x)); }
-/// The tanh form of gelu: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x³))).
-inline Vec<f32> gelu(const Vec<f32>& x) {
-  const Vec<f32> inner = 0.7978845608028654f * fma(0.044715f * x * x, x, x);
-  return 0.5f * x * (1.f + tanh(inner));
-}
-
 }  // namespace mt

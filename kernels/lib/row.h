@@ -10,7 +10,9 @@ namespace mt {
 /// so that the lanes of a thread meet only once, in total().
 class RowAccumulator {
  public:
-  RowAccumulator(Combine c, int width, float first) : combine_(c), lanes_(width, first), tail_(first) {}
+  enum class Nan { Kept, Lost };  // Lost: an extreme passes a NaN by, for which some targets need less
+  RowAccumulator(Combine c, int width, float first, Nan nan = Nan::Kept)
+      : combine_(c), nan_(nan), lanes_(width, first), tail_(first) {}
   void add(const Vec<f32>& v) {
     if (v.lanes() == lanes_.lanes())
       lanes_ = apply(v, as_value(lanes_));
@@ -32,14 +34,15 @@ class RowAccumulator {
       case Combine::Prod:
         return x * y;
       case Combine::Max:
-        return max(x, y);
+        return nan_ == Nan::Lost ? fmax(x, y) : max(x, y);
       case Combine::Min:
-        return min(x, y);
+        return nan_ == Nan::Lost ? fmin(x, y) : min(x, y);
       default:
         MT_ICE("a row accumulator sums, multiplies, or takes extremes");
     }
   }
   Combine combine_;
+  Nan nan_;
   VecVar<f32> lanes_;
   Var<f32> tail_;
 };

@@ -1,5 +1,6 @@
 // Softmax of rows: out = exp(x - max) / sum of exp(x - max).
 #include "mt/oracle/softmax.h"
+#include "kernels/lib/activations.h"
 #include "kernels/lib/row.h"
 
 namespace mt {
@@ -29,9 +30,8 @@ struct Softmax : RowKernel<T> {
     auto row = this->passes(x.row(group_id()), n);
 
     // Equivalent if first_operand in row.h, other_op of add in row.h: a thread has at most one element of a ragged end.
-    // Equivalent if loses_nan in row.h, loses_second_nan in row.h: the sum of a row with a NaN is one.
     // Equivalent if finite in row.h: a row of -inf has no softmax in any case.
-    RowAccumulator top(Combine::Max, this->width, -inf);
+    RowAccumulator top(Combine::Max, this->width, -inf, RowAccumulator::Nan::Lost);  // the sum of a row with one is NaN
     row.each([&](const U32&, const Vec<f32>& v, bool) { top.add(v); });
     const F32 highest = group_max(top.total());
 
@@ -39,7 +39,7 @@ struct Softmax : RowKernel<T> {
     const auto cache = each(cached, [](int) { return Shared<f32>("exponentials", kCached); });
     RowAccumulator total(Combine::Sum, this->width, 0.f);
     row.map([&](const U32& i, const Vec<f32>& v, bool kept) {
-      const Vec<f32> e = exp(v - highest);
+      const Vec<f32> e = exp_for<T>(v - highest);
       if (cached && !kept) cache[0].store(i, e);
       total.add(e);
       return e;
@@ -47,12 +47,12 @@ struct Softmax : RowKernel<T> {
     const F32 scale = recip(group_sum(total.total()));
 
     row.each([&](const U32& i, const Vec<f32>& v, bool kept) {
-      const Vec<f32> e = kept ? v : cached ? cache[0].load(i, v.lanes()) : exp(v - highest);
+      const Vec<f32> e = kept ? v : cached ? cache[0].load(i, v.lanes()) : exp_for<T>(v - highest);
       result.store(i, e * scale);
     });
   }
 
-  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::softmax(in["x"])}}; }
+  ExpectedOutputs oracle(const Inputs& in) const { return {{"out", oracle::softmax(in["x"], kExpLoss<T>)}}; }
   Problems tests() const {
     // The last: a row too long for the cache, with nearly all of its sum in the ragged end.
     const Problem spiked = Problem{{"rows", 294}, {"n", 4103}}.with_values(Values::Spike);

@@ -12,6 +12,10 @@ Estimate silu(double x);
 Estimate gelu(double x);
 /// log(1 + exp(x)) as max(x, 0) + log1p(exp(-|x|)), accurate for negative x too.
 Estimate softplus(double x);
+/// An exponential, or what a sum of 1 and one divides, where the exponential is off by `exp_loss` of itself besides.
+inline Estimate lossy(Estimate e, double exp_loss) {
+  return {e.value, e.bound + (std::isfinite(e.value) ? std::fabs(e.value) * exp_loss : 0)};
+}
 /// Inverse of erf: ±inf at ±1, NaN outside.
 double erfinv(double x);
 

@@ -109,20 +109,20 @@ SumAndProduct binary_two(const HostTensor& a, const HostTensor& b) {
   return {binary(Binary::Add, a, b), binary(Binary::Mul, a, b)};
 }
 
-Expected swiglu(const HostTensor& gate, const HostTensor& up) {
-  return map(gate, up, [](double g, double u) { return times(silu(g), u); });
+Expected swiglu(const HostTensor& gate, const HostTensor& up, double exp_loss) {
+  return map(gate, up, [=](double g, double u) { return times(lossy(silu(g), exp_loss), u); });
 }
 
 Expected gate_gelu(const HostTensor& gate, const HostTensor& up) {
   return map(gate, up, [](double g, double u) { return times(gelu(g), u); });
 }
 
-Expected clipped_swiglu(const HostTensor& gate, const HostTensor& up, double alpha, double limit) {
+Expected clipped_swiglu(const HostTensor& gate, const HostTensor& up, double exp_loss, double alpha, double limit) {
   return map(gate, up, [=](double g, double u) {
     g = clamp(g, limit);
     u = clamp(u, limit);
     // alpha, held as an f32, and its product with g round once each; sigmoid passes (1 - s) |x| of that on.
-    Estimate s = sigmoid(alpha * g);
+    Estimate s = lossy(sigmoid(alpha * g), exp_loss);
     s.bound += 2 * kUnit * std::fabs(alpha * g) * s.value * (1 - s.value);
     return times(times(s, g), u + 1, 1);
   });

@@ -26,12 +26,13 @@ struct SumAndProduct {
 };
 SumAndProduct binary_two(const HostTensor& a, const HostTensor& b);
 
-/// silu(gate) * up.
-Expected swiglu(const HostTensor& gate, const HostTensor& up);
+/// silu(gate) * up. `exp_loss`: what an exponential may be off by beyond its usual error, relative to it.
+Expected swiglu(const HostTensor& gate, const HostTensor& up, double exp_loss = 0);
 /// gelu(gate) * up, tanh form.
 Expected gate_gelu(const HostTensor& gate, const HostTensor& up);
 /// g * sigmoid(alpha * g) * (u + 1) with g and u clamped to ±limit.
-Expected clipped_swiglu(const HostTensor& gate, const HostTensor& up, double alpha = 1.702, double limit = 7);
+Expected clipped_swiglu(const HostTensor& gate, const HostTensor& up, double exp_loss = 0, double alpha = 1.702,
+                        double limit = 7);
 
 /// condition ? on_true : on_false; the condition is true where it is not 0.
 Expected select(const HostTensor& condition, const HostTensor& on_true, const HostTensor& on_false);

@@ -134,7 +134,7 @@ TEST(Bounds, BinaryAndGated) {
         loose);
   }
   using Gate = Expected (*)(const HostTensor&, const HostTensor&);
-  const Gate gates[] = {swiglu, gate_gelu,
+  const Gate gates[] = {[](auto& g, auto& u) { return swiglu(g, u); }, gate_gelu,
                         [](const HostTensor& g, const HostTensor& u) { return clipped_swiglu(g, u); }};
   for (const Gate gate : gates)
     probe_floats(

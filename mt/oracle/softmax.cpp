@@ -34,7 +34,7 @@ Row measure(const std::vector<double>& x) {
 
 }  // namespace
 
-Expected softmax(const HostTensor& x) {
+Expected softmax(const HostTensor& x, double exp_loss) {
   const Rows r = rows_of(x);
   Expected out = blank(x.count());
   const auto one_row = [&](std::int64_t row, const std::vector<double>& values) {
@@ -48,7 +48,7 @@ Expected softmax(const HostTensor& x) {
         put(out, at++, {0, 0});
       } else {
         const double p = std::exp(gap) / m.sum;
-        put(out, at++, {p, p * (exp_error(gap) + m.sum_error + 2 * kUnit) + kTiny});
+        put(out, at++, {p, p * (exp_error(gap) + m.sum_error + 2 * exp_loss + 2 * kUnit) + kTiny});
       }
     }
   };

@@ -88,15 +88,16 @@ Unary unary_from(std::string_view name) {
   throw Error(fmt::format("oracle: there is no unary function {}; use a name of mt/oracle/unary.h", name));
 }
 
-Expected unary(Unary op, const HostTensor& x) {
+Expected unary(Unary op, const HostTensor& x, double exp_loss) {
   Expected out = blank(x.count());
   const auto at = row_of(op).at;
+  const double loss = op == Unary::Exp || op == Unary::Sigmoid || op == Unary::Silu ? exp_loss : 0;
   parallel_for(x.count(), 64 * kBlock, [&](std::int64_t begin, std::int64_t end) {
     double in[kBlock];
     for (std::int64_t b = begin; b < end; b += kBlock) {
       const std::int64_t n = std::min(kBlock, end - b);
       read(x, b, n, in);
-      for (std::int64_t i = 0; i < n; ++i) put(out, b + i, at(in[i]));
+      for (std::int64_t i = 0; i < n; ++i) put(out, b + i, lossy(at(in[i]), loss));
     }
   });
   return out;

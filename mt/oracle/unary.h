@@ -57,8 +57,9 @@ std::string_view name_of(Unary op);  // in lower case: "exp", "log1p", …
 Unary unary_from(std::string_view name);
 
 /// f(x) element by element. Arithmetic and rounding functions are exact; the others are allowed the ulps of the op
-/// table, compositions what their formula loses.
-Expected unary(Unary op, const HostTensor& x);
+/// table, compositions what their formula loses. `exp_loss`: what the exponential of Exp, Sigmoid and Silu may be off
+/// by beyond that, relative to it.
+Expected unary(Unary op, const HostTensor& x, double exp_loss = 0);
 /// f at one point.
 double unary(Unary op, double x);
 

@@ -73,6 +73,10 @@ double real_function(Op op, double a, double b, double c) {
       return smaller(a, b);
     case Op::Max:
       return -smaller(-a, -b);
+    case Op::Fmin:
+      return std::fmin(a, b);
+    case Op::Fmax:
+      return std::fmax(a, b);
     case Op::Neg:
       return -a;
     case Op::Abs:
@@ -86,6 +90,7 @@ double real_function(Op op, double a, double b, double c) {
     case Op::Recip:
       return 1 / a;
     case Op::Exp:
+    case Op::FastExp:
       return std::exp(a);
     case Op::Exp2:
       return std::exp2(a);
@@ -256,7 +261,7 @@ Wanted wanted(Op op, DType on, DType to, const Operands& in) {
   if (is_float(on)) {
     const double a = real_of(on, in[0]), b = real_of(on, in[1]), c = real_of(on, in[2]);
     if (predicate) return {.bits = compared(op, a < b, a == b, !std::isnan(a) && !std::isnan(b))};
-    return {.real = true, .value = real_function(op, a, b, c)};
+    return {.real = true, .either_zero = op == Op::Fmin || op == Op::Fmax, .value = real_function(op, a, b, c)};
   }
   const Wide a = on == DType::Bool ? static_cast<Wide>(in[0] & 1) : whole_of(on, in[0]);
   const Wide b = on == DType::Bool ? static_cast<Wide>(in[1] & 1) : whole_of(on, in[1]);
@@ -268,7 +273,7 @@ Judgement judge(const Wanted& wanted, DType to, std::uint64_t got, double ulp) {
   if (!wanted.real) return {got == wanted.bits, 0};
   const double g = real_of(to, got), w = wanted.value;
   if (std::isnan(w) || std::isnan(g)) return {std::isnan(w) && std::isnan(g), 0};
-  if (w == 0) return {g == 0 && std::signbit(g) == std::signbit(w), 0};
+  if (w == 0) return {g == 0 && (wanted.either_zero || std::signbit(g) == std::signbit(w)), 0};
   if (ulp == 0) {
     const double r = rounded(to, w);
     return {g == r && std::signbit(g) == std::signbit(r), 0};

@@ -10,9 +10,10 @@ namespace mt {
 using Operands = std::array<std::uint64_t, 3>;  // bits
 
 struct Wanted {
-  bool real = false;       // `value` counts, else `bits`
-  std::uint64_t bits = 0;  // of the result's dtype
-  double value = 0;        // unrounded; an exact op's is rounded to f32 by whoever compares
+  bool real = false;
+  bool either_zero = false;  // a zero of either sign will do       // `value` counts, else `bits`
+  std::uint64_t bits = 0;    // of the result's dtype
+  double value = 0;          // unrounded; an exact op's is rounded to f32 by whoever compares
 };
 
 /// `on` is the dtype of the operands (of select: of the two values), `to` that of the result. A function's value is

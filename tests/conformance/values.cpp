@@ -123,7 +123,8 @@ std::vector<float> swept(Op op) {
                         3.1415927f,
                         6.2831855f})
     for (const float s : {e, -e}) v.push_back(s);
-  const std::uint32_t stride = op == Op::Exp || op == Op::Log || op == Op::Sin || op == Op::Cos ? 4099u : 65537u;
+  const std::uint32_t stride =
+      op == Op::Exp || op == Op::FastExp || op == Op::Log || op == Op::Sin || op == Op::Cos ? 4099u : 65537u;
   for (std::uint64_t b = 0; b < (1ull << 32); b += stride)
     v.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(b)));
   std::mt19937 random(7);

@@ -46,6 +46,12 @@ inline int __float2int_rz(float x) {
 }
 inline unsigned __float2uint_rz(float x) { return x != x || x < 0 ? 0u : x >= 4294967296.0f ? ~0u : unsigned(x); }
 inline unsigned __popc(unsigned x) { return unsigned(std::popcount(x)); }
+// max.f32 of PTX takes the number beside a signalling NaN, where the C library makes a NaN of both.
+inline float larger_number(float x, float y) { return x != x || x < y ? y : x; }
+inline float smaller_number(float x, float y) { return x != x || y < x ? y : x; }
+#define fmaxf larger_number
+#define fminf smaller_number
+inline float __expf(float x) { return std::exp2(x * 1.442695041f); }  // as ex2.approx takes it
 inline unsigned __clz(unsigned x) { return unsigned(std::countl_zero(x)); }
 inline unsigned __brev(unsigned x) {
   unsigned r = 0;
