@@ -116,6 +116,8 @@ TEST_P(Ops, MatchesTheTable) {
         if (same_bits(to, want, got)) continue;
         // libm tells a signalling NaN, whose power of 0 is NaN, from a quiet one.
         if (op == Op::Pow && std::isnan(value_of(t, x[0]))) continue;
+        const bool either_zero = op == Op::Fmin || op == Op::Fmax;
+        if (either_zero && value_of(t, want) == 0 && value_of(t, got) == 0) continue;
         if (row.ulp > 0 && is_float(to)) {
           const double w = value_of(to, want), g = value_of(to, got);
           const double unit =
