@@ -120,7 +120,9 @@ extern "C" {
 
 /* Entry of kernel K: void msl_entry_K(const struct msl_context*). Function constant n is the object `msl_fc_<n>`,
  * declared extern by the text and placed by the runtime before it places the code. */
-typedef void (*msl_entry)(const MSL_IN_THREAD struct msl_context* context);
+#ifndef __OPENCL_CPP_VERSION__
+typedef void (*msl_entry)(const struct msl_context* context);
+#endif
 
 /* threadgroup_barrier: returns once all threads of the threadgroup have come. */
 void msl_rt_threadgroup_barrier(unsigned int flags);
