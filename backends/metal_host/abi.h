@@ -2,7 +2,9 @@
  * runtime as C++. An object is a relocatable ELF file (position-independent code, no thread-local or writable data)
  * that the runtime places itself; it may call what is declared here, the __tsan_* and __ubsan_*_minimal entry points of
  * clang's instrumentation, and the functions of libm and of the compiler's own library that the runtime's table lists.
- */
+ *
+ * Objects for checked runs are made with -fsanitize=thread and without vectorisers: that instrumentation leaves out
+ * accesses wider than 16 bytes. */
 #ifndef MT_METAL_HOST_ABI_H
 #define MT_METAL_HOST_ABI_H
 
@@ -114,6 +116,9 @@ struct msl_context {
   unsigned int dispatch_quadgroups_per_threadgroup;
 };
 
+/* Bits of mem_flags as barriers hand them in: the spaces whose accesses they order. */
+enum msl_flags { MSL_MEM_NONE = 0, MSL_MEM_DEVICE = 1, MSL_MEM_THREADGROUP = 2, MSL_MEM_TEXTURE = 4 };
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -124,12 +129,13 @@ extern "C" {
 typedef void (*msl_entry)(const struct msl_context* context);
 #endif
 
-/* threadgroup_barrier: returns once all threads of the threadgroup have come. */
+/* threadgroup_barrier: returns once all threads of the threadgroup have come. `flags` are msl_flags. */
 void msl_rt_threadgroup_barrier(unsigned int flags);
 
 /* One simd operation: hands in `bytes` (0 to MSL_SLOT_BYTES) at `value` and returns once every lane that is still to
  * come has. The result holds lane i's value at i * MSL_SLOT_BYTES and stays good until the lane's next operation; what
- * lanes that took no part hold is not defined. `op` is an msl_simd_op. */
+ * lanes that took no part hold is not defined. `op` is an msl_simd_op; simdgroup_barrier hands in its msl_flags as an
+ * unsigned int. Only barriers order memory. */
 const MSL_IN_THREAD void* msl_rt_simd(unsigned int op, const MSL_IN_THREAD void* value, unsigned int bytes);
 /* Lanes that took part in the last simd operation, as bits. */
 unsigned int msl_rt_active(void);
