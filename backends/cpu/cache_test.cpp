@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "backends/cpu/compiler.h"
-#include "backends/cpu/elf_loader.h"
+#include "backends/elf_loader.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
 #include "backends/object_cache.h"

@@ -1,13 +1,16 @@
 // Loads one relocatable ELF object into memory that is executable and no longer writable.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "mt/base/error.h"
 
-namespace mt::cpu {
+namespace mt {
 
 class Code {
  public:
@@ -20,6 +23,7 @@ class Code {
     return reinterpret_cast<F>(entry_);
   }
   std::size_t bytes() const { return bytes_; }
+  const void* begin() const { return memory_; }
 
  private:
   void* memory_;
@@ -32,4 +36,21 @@ class Code {
 /// is damaged, is an Error.
 Result<std::unique_ptr<Code>> load_object(std::string_view object, const char* symbol);
 
-}  // namespace mt::cpu
+struct LoadedObject {
+  std::unique_ptr<Code> code;
+  /// The global functions and variables that the object defines.
+  std::vector<std::pair<std::string, void*>> symbols;
+  void* find(std::string_view name) const {
+    for (const auto& [n, address] : symbols)
+      if (n == name) return address;
+    return nullptr;
+  }
+};
+
+/// Address of an external function or variable, or null. Asked before the fixed table.
+using ResolveExternal = std::function<void*(std::string_view name)>;
+
+/// Places the whole object; external names come from `external`, then from the fixed table.
+Result<LoadedObject> load_object(std::string_view object, const ResolveExternal& external);
+
+}  // namespace mt
