@@ -349,6 +349,11 @@ LoadedObject Loader::run() {
       continue;
     result.symbols.emplace_back(text(*names_, s.st_name), reinterpret_cast<void*>(address(s, 0)));
   }
+  const Elf64_Shdr& names = section(at<Elf64_Ehdr>(0)->e_shstrndx);
+  for (std::size_t n = 0; n < count_; ++n)
+    if (offset_[n])
+      result.sections.push_back({text(names, sections_[n].sh_name),
+                                 reinterpret_cast<const std::byte*>(memory_ + offset_[n] - 1), sections_[n].sh_size});
   finish();
   result.code = std::make_unique<Code>(memory_, total_, result.symbols.empty() ? nullptr : result.symbols[0].second);
   memory_ = nullptr;

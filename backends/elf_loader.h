@@ -36,8 +36,16 @@ class Code {
 /// is damaged, is an Error.
 Result<std::unique_ptr<Code>> load_object(std::string_view object, const char* symbol);
 
+/// A section of an object where it was placed.
+struct LoadedSection {
+  std::string name;
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
 struct LoadedObject {
   std::unique_ptr<Code> code;
+  std::vector<LoadedSection> sections;
   /// The global functions and variables that the object defines.
   std::vector<std::pair<std::string, void*>> symbols;
   void* find(std::string_view name) const {
