@@ -1,7 +1,7 @@
 // From Metal Shading Language to a relocatable object of this machine, through clang 19.
 //
-// The text is preprocessed, lowered to C++ for OpenCL (lower/) and compiled with the headers in shim/. Every kernel gets a
-// function `msl_entry_<name>`; what it calls is declared in abi.h.
+// The text is preprocessed, lowered to C++ for OpenCL (lower/) and compiled with the headers in shim/. Every kernel
+// gets a function `msl_entry_<name>`; what it calls is declared in abi.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace mt::metal_host {
 
 struct MslOptions {
-  int language = 310;               // __METAL_VERSION__: 310, 320 or 400
-  bool check = false;               // loads and stores call __tsan_read4(address) and its kin
-  bool steps = false;               // every branch target calls __sanitizer_cov_trace_pc()
-  bool syntax_only = false;         // the object stays empty
-  int optimise = 2;                 // -O0 to -O3
+  int language = 310;                     // __METAL_VERSION__: 310, 320 or 400
+  bool check = false;                     // loads and stores call __tsan_read4(address) and its kin
+  bool steps = false;                     // every branch target calls __sanitizer_cov_trace_pc()
+  bool syntax_only = false;               // the object stays empty
+  int optimise = 2;                       // -O0 to -O3
   std::vector<std::string> kernels;       // host names to make entries for; empty: all
   std::vector<std::string> include_dirs;  // for #include
   std::vector<std::string> defines;       // NAME or NAME=VALUE
@@ -31,16 +31,16 @@ enum class MslScalar { Other, Bool, Signed, Unsigned, Float, BFloat };
 
 struct MslParameter {
   MslKind kind = MslKind::Buffer;
-  int index = 0;            // of the buffer or of the threadgroup memory
-  std::string attribute;    // of a builtin: thread_position_in_grid, ...
+  int index = 0;          // of the buffer or of the threadgroup memory
+  std::string attribute;  // of a builtin: thread_position_in_grid, ...
   MslSpace space = MslSpace::None;
-  bool read_only = false;   // constant, or a pointer to const
-  bool pointer = false;     // else a reference: exactly one element
+  bool read_only = false;  // constant, or a pointer to const
+  bool pointer = false;    // else a reference: exactly one element
   std::size_t element_bytes = 0, element_align = 1;
   MslScalar scalar = MslScalar::Other;  // of the element, or of its components; Other: a struct
   int components = 1;                   // of a vector element
-  std::string name, type;   // as written
-  int function_constant = -1;  // the parameter exists only where this boolean constant is true
+  std::string name, type;               // as written
+  int function_constant = -1;           // the parameter exists only where this boolean constant is true
   int line = 0;
 };
 
