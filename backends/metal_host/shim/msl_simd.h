@@ -63,31 +63,48 @@ MSL_FN T msl_lane(const __private char* slots, uint lane) {
 /// Lanes of the quadgroup of this lane, as bits.
 MSL_FN uint msl_quad() { return 15u << (msl_rt_lane() & ~3u); }
 
-#define MSL_REDUCE(name, OP, constrained, lanes, expression) \
-  template <typename T>                                      \
-  MSL_FN constrained<T> name(T x) {                          \
-    auto slots = msl_hand_in(MSL_OP_##OP, x);                \
-    uint left = msl_rt_active() & lanes;                     \
-    T r = msl_lane<T>(slots, uint(__builtin_ctz(left)));     \
-    for (left &= left - 1; left; left &= left - 1) {         \
-      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));   \
-      r = T(expression);                                     \
-    }                                                        \
-    return r;                                                \
+// Loops over lanes stay functions of their own: kernels call them often.
+#define MSL_OUT_OF_LINE inline __attribute__((noinline, nodebug, no_sanitize("thread")))
+#define MSL_REDUCE(name, OP, constrained, lanes, expression)                    \
+  template <typename T>                                                         \
+  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) {        \
+    T r = msl_lane<T>(slots, uint(__builtin_ctz(left)));                        \
+    for (left &= left - 1; left; left &= left - 1) {                            \
+      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                      \
+      r = T(expression);                                                        \
+    }                                                                           \
+    return r;                                                                   \
+  }                                                                             \
+  template <typename T>                                                         \
+  MSL_FN constrained<T> name(T x) {                                             \
+    auto slots = msl_hand_in(MSL_OP_##OP, x);                                   \
+    return msl_##name<T>(slots, msl_rt_active() & lanes);                       \
   }
-#define MSL_SCAN(name, OP, lanes, start, own, expression)                     \
-  template <typename T>                                                       \
-  MSL_FN msl_lanes<T> name(T x) {                                             \
-    auto slots = msl_hand_in(MSL_OP_##OP, x);                                 \
-    uint me = msl_rt_lane();                                                  \
-    uint left = msl_rt_active() & lanes & ((own ? 2u << me : 1u << me) - 1u); \
-    T r = T(start);                                                           \
-    for (; left; left &= left - 1) {                                          \
-      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                    \
-      r = T(expression);                                                      \
-    }                                                                         \
-    return r;                                                                 \
+#define MSL_SCAN(name, OP, lanes, start, own, expression)                       \
+  template <typename T>                                                         \
+  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) {        \
+    T r = T(start);                                                             \
+    for (; left; left &= left - 1) {                                            \
+      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                      \
+      r = T(expression);                                                        \
+    }                                                                           \
+    return r;                                                                   \
+  }                                                                             \
+  template <typename T>                                                         \
+  MSL_FN msl_lanes<T> name(T x) {                                               \
+    auto slots = msl_hand_in(MSL_OP_##OP, x);                                   \
+    uint me = msl_rt_lane();                                                    \
+    return msl_##name<T>(slots, msl_rt_active() & lanes & ((own ? 2u << me : 1u << me) - 1u)); \
   }
+/// Which of the lanes in `left` said true, as bits.
+MSL_OUT_OF_LINE uint msl_votes(const __private char* slots, uint left) {
+  uint votes = 0;
+  for (; left; left &= left - 1) {
+    uint lane = uint(__builtin_ctz(left));
+    if (msl_lane<uint>(slots, lane)) votes |= 1u << lane;
+  }
+  return votes;
+}
 #define MSL_GROUP(prefix, OP, lanes)                                                            \
   MSL_REDUCE(prefix##_sum, OP##_SUM, msl_lanes, lanes, r + y)                                   \
   MSL_REDUCE(prefix##_product, OP##_PRODUCT, msl_lanes, lanes, r* y)                            \
@@ -109,17 +126,14 @@ MSL_FN uint msl_quad() { return 15u << (msl_rt_lane() & ~3u); }
     (void)msl_rt_simd(MSL_OP_##OP##_IS_FIRST, 0, 0);                                            \
     return msl_rt_lane() == uint(__builtin_ctz(msl_rt_active() & lanes));                       \
   }                                                                                             \
-  MSL_FN bool prefix##_any(bool x) {                                                            \
-    auto slots = msl_hand_in(MSL_OP_##OP##_ANY, uint(x));                                       \
-    for (uint left = msl_rt_active() & lanes; left; left &= left - 1)                           \
-      if (msl_lane<uint>(slots, uint(__builtin_ctz(left)))) return true;                        \
-    return false;                                                                               \
-  }                                                                                             \
-  MSL_FN bool prefix##_all(bool x) {                                                            \
-    auto slots = msl_hand_in(MSL_OP_##OP##_ALL, uint(x));                                       \
-    for (uint left = msl_rt_active() & lanes; left; left &= left - 1)                           \
-      if (!msl_lane<uint>(slots, uint(__builtin_ctz(left)))) return false;                      \
-    return true;                                                                                \
+  MSL_FN bool prefix##_any(bool x) {                                                           \
+    auto slots = msl_hand_in(MSL_OP_##OP##_ANY, uint(x));                                      \
+    return msl_votes(slots, msl_rt_active() & lanes) != 0;                                     \
+  }                                                                                            \
+  MSL_FN bool prefix##_all(bool x) {                                                           \
+    auto slots = msl_hand_in(MSL_OP_##OP##_ALL, uint(x));                                      \
+    uint came = msl_rt_active() & lanes;                                                       \
+    return msl_votes(slots, came) == came;                                                     \
   }
 MSL_GROUP(simd, SIMD, ~0u)
 MSL_GROUP(quad, QUAD, msl_quad())
@@ -179,10 +193,8 @@ MSL_GROUP(quad, QUAD, msl_quad())
   MSL_FN prefix##_vote prefix##_ballot(bool x) {                                                                  \
     auto slots = msl_hand_in(MSL_OP_##OP##_BALLOT, uint(x));                                                      \
     uint base = msl_rt_lane() & ~(SIZE - 1u);                                                                     \
-    ulong votes = 0;                                                                                              \
-    for (uint i = 0; i < SIZE; ++i)                                                                               \
-      if ((msl_rt_active() >> (base + i) & 1u) && msl_lane<uint>(slots, base + i)) votes |= 1ul << i;             \
-    return prefix##_vote(votes);                                                                                  \
+    uint votes = msl_votes(slots, msl_rt_active());                                                               \
+    return prefix##_vote((votes >> base) & (SIZE == 32 ? ~0u : 15u));                                                                                  \
   }                                                                                                               \
   MSL_FN prefix##_vote prefix##_active_threads_mask() {                                                           \
     (void)msl_rt_simd(MSL_OP_##OP##_ACTIVE_THREADS_MASK, 0, 0);                                                   \

@@ -37,11 +37,9 @@ MSL_FN simdgroup_matrix<T, C, R> make_diagonal_simdgroup_matrix(T value) {
 struct msl_product {
   vec<float, 2> a, b;
 };
-template <typename D, typename A, typename B>
-MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2> b, float x0, float x1) {
-  auto slots =
-      msl_hand_in(op, msl_product{vec<float, 2>(float(a.x), float(a.y)), vec<float, 2>(float(b.x), float(b.y))});
+MSL_OUT_OF_LINE vec<float, 2> msl_row_by_columns(const __private char* slots, vec<float, 2> c) {
   uint lane = msl_rt_lane(), row = msl_row(lane), column = msl_column(lane);
+  float x0 = c.x, x1 = c.y;
   for (uint k = 0; k < 8; ++k) {
     msl_product l = msl_lane<msl_product>(slots, msl_holder(row, k));
     msl_product r = msl_lane<msl_product>(slots, msl_holder(k, column));
@@ -49,17 +47,23 @@ MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2>
     x0 = fmaf(left, r.b.x, x0);
     x1 = fmaf(left, r.b.y, x1);
   }
-  d = vec<D, 2>(D(x0), D(x1));
+  return vec<float, 2>(x0, x1);
+}
+template <typename D, typename A, typename B>
+MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2> b, vec<float, 2> c) {
+  auto slots = msl_hand_in(op, msl_product{vec<float, 2>(float(a.x), float(a.y)), vec<float, 2>(float(b.x), float(b.y))});
+  c = msl_row_by_columns(slots, c);
+  d = vec<D, 2>(D(c.x), D(c.y));
 }
 template <typename D, typename A, typename B, typename C>
 MSL_FN void simdgroup_multiply_accumulate(__private simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
                                           simdgroup_matrix<B, 8, 8> b, simdgroup_matrix<C, 8, 8> c) {
-  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY_ACCUMULATE, d.e_, a.e_, b.e_, float(c.e_.x), float(c.e_.y));
+  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY_ACCUMULATE, d.e_, a.e_, b.e_, vec<float, 2>(float(c.e_.x), float(c.e_.y)));
 }
 template <typename D, typename A, typename B>
 MSL_FN void simdgroup_multiply(__private simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
                                simdgroup_matrix<B, 8, 8> b) {
-  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY, d.e_, a.e_, b.e_, 0.0f, 0.0f);
+  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY, d.e_, a.e_, b.e_, vec<float, 2>(0.0f));
 }
 #define MSL_MEMORY(as)                                                                                             \
   template <typename T>                                                                                            \
