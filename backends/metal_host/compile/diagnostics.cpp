@@ -86,6 +86,8 @@ Diagnostics read_diagnostics(std::string_view said, const std::string& shim) {
       }
     }
     if (ours(*place) && message.starts_with("too many errors")) continue;
+    // What follows from a mistake that was said with its place has none of its own.
+    if (ours(*place) && !all.errors.empty()) continue;
     const std::string where = ours(*place) ? std::string("the Metal library") : place->file + ":" + place->line;
     std::string sentence = fmt::format("{}: {}: {}", where, l.level, in_metal(message));
     std::vector<std::string>& into = l.level == "error" ? all.errors : all.warnings;

@@ -134,7 +134,9 @@ void Unit::spaces() {
       const bool method = p > 0 && text(p - 1) == ")" &&
                           (text(i + 1) == "{" || text(i + 1) == ";" || text(i + 1) == ":" || text(i + 1) == "=" ||
                            word(i + 1, "const"));
-      set(i, method ? "__constant" : constant_object_.contains(i) ? "const __global" : "const __constant");
+      set(i, method                         ? "__constant"
+             : constant_object_.contains(i) ? "__attribute__((annotate(\"msl_constant\"))) const __global"
+                                            : "const __constant");
     }
   }
 }

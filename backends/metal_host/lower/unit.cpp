@@ -263,6 +263,7 @@ Lowered Unit::run() {
   function_constants();
   derived_constants();
   find_kernels();
+  other_words();
   threadgroup_variables();
   program_constants();
   static_redeclarations();
@@ -273,7 +274,6 @@ Lowered Unit::run() {
   literals_and_casts();
   swizzles();
   spaces();
-  other_words();
   check_nothing_left();
   out_.text = write();
   return std::move(out_);

@@ -17,8 +17,13 @@ enum msl_kind {
 #undef MSL_X
 };
 /// Takes its parameter from the context; `Kind` and `Index` say from where.
+template <typename T>
+constexpr __constant bool msl_never = false;
 template <typename T, msl_kind Kind, int Index>
-struct msl_bind;
+struct msl_bind {
+  static_assert(msl_never<T>, "the type of a kernel's parameter does not fit its attribute");
+  static T get(const __private msl_context& c);
+};
 #define MSL_X(as, kind, field)                                                      \
   template <typename T, int I>                                                      \
   struct msl_bind<as T*, kind, I> {                                                 \
