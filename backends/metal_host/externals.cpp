@@ -199,9 +199,10 @@ Table make_table() {
   using F2 = float(float, float);
 #define MT_F1(f) put<F1>(t, #f, &::f);
   MT_F1(acosf)
-  MT_F1(acoshf) MT_F1(asinf) MT_F1(asinhf) MT_F1(atanf) MT_F1(atanhf) MT_F1(cbrtf) MT_F1(ceilf) MT_F1(cosf) MT_F1(coshf)
-      MT_F1(erff) MT_F1(erfcf) MT_F1(expf) MT_F1(exp2f) MT_F1(expm1f) MT_F1(fabsf) MT_F1(floorf) MT_F1(lgammaf)
-          MT_F1(logf) MT_F1(log10f) MT_F1(log1pf) MT_F1(log2f) MT_F1(logbf) MT_F1(nearbyintf) MT_F1(rintf) MT_F1(roundf)
+  MT_F1(acoshf)
+  MT_F1(asinf) MT_F1(asinhf) MT_F1(atanf) MT_F1(atanhf) MT_F1(cbrtf) MT_F1(ceilf) MT_F1(cosf) MT_F1(coshf) MT_F1(erff)
+      MT_F1(erfcf) MT_F1(expf) MT_F1(exp2f) MT_F1(expm1f) MT_F1(fabsf) MT_F1(floorf) MT_F1(lgammaf) MT_F1(logf)
+          MT_F1(log10f) MT_F1(log1pf) MT_F1(log2f) MT_F1(logbf) MT_F1(nearbyintf) MT_F1(rintf) MT_F1(roundf)
               MT_F1(roundevenf) MT_F1(sinf) MT_F1(sinhf) MT_F1(sqrtf) MT_F1(tanf) MT_F1(tanhf) MT_F1(tgammaf)
                   MT_F1(truncf) MT_F1(exp10f)
 #undef MT_F1
@@ -219,10 +220,10 @@ Table make_table() {
   using D2 = double(double, double);
 #define MT_D1(f) put<D1>(t, #f, &::f);
   MT_D1(exp)
-  MT_D1(exp2) MT_D1(log) MT_D1(log2) MT_D1(sin) MT_D1(cos) MT_D1(tan) MT_D1(sqrt) MT_D1(rint) MT_D1(floor) MT_D1(erf)
-      MT_D1(tanh)
+  MT_D1(exp2)
+  MT_D1(log) MT_D1(log2) MT_D1(sin) MT_D1(cos) MT_D1(tan) MT_D1(sqrt) MT_D1(rint) MT_D1(floor) MT_D1(erf) MT_D1(tanh)
 #undef MT_D1
-          put<D2>(t, "pow", &::pow);
+      put<D2>(t, "pow", &::pow);
   put<D2>(t, "fmod", &::fmod);
   return t;
 }
