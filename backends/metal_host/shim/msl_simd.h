@@ -155,9 +155,9 @@ MSL_GROUP(quad, QUAD, msl_quad())
   MSL_MOVE(prefix##_shuffle, OP##_SHUFFLE, SIZE, k, return msl_lane<T>(slots, base + (k & (SIZE - 1u)));)         \
   MSL_MOVE(prefix##_shuffle_xor, OP##_SHUFFLE_XOR, SIZE, k,                                                       \
            return msl_lane<T>(slots, base + ((at ^ k) & (SIZE - 1u)));)                                           \
-  MSL_MOVE(prefix##_shuffle_up, OP##_SHUFFLE_UP, SIZE, k, return at < k ? x : msl_lane<T>(slots, base + at - k);) \
+  MSL_MOVE(prefix##_shuffle_up, OP##_SHUFFLE_UP, SIZE, k, if (at < k) return x; return msl_lane<T>(slots, base + at - k);) \
   MSL_MOVE(prefix##_shuffle_down, OP##_SHUFFLE_DOWN, SIZE, k,                                                     \
-           return at + k >= SIZE ? x : msl_lane<T>(slots, base + at + k);)                                        \
+           if (at + k >= SIZE) return x; return msl_lane<T>(slots, base + at + k);)                                        \
   MSL_MOVE(prefix##_shuffle_rotate_up, OP##_SHUFFLE_ROTATE_UP, SIZE, k,                                           \
            return msl_lane<T>(slots, base + ((at - k) & (SIZE - 1u)));)                                           \
   MSL_MOVE(prefix##_shuffle_rotate_down, OP##_SHUFFLE_ROTATE_DOWN, SIZE, k,                                       \
@@ -169,7 +169,7 @@ MSL_GROUP(quad, QUAD, msl_quad())
     } both{x, filling};                                                                                           \
     auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_UP, both);                                            \
     uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                    \
-    return at < k ? msl_lane<Pair>(slots, base + modulo - k + at).b : msl_lane<Pair>(slots, me - k).a;            \
+    if (at < k) return msl_lane<Pair>(slots, base + modulo - k + at).b; return msl_lane<Pair>(slots, me - k).a;            \
   }                                                                                                               \
   template <typename T>                                                                                           \
   MSL_FN msl_lanes<T> prefix##_shuffle_and_fill_down(T x, T filling, ushort k, ushort modulo = SIZE) {            \
@@ -178,7 +178,7 @@ MSL_GROUP(quad, QUAD, msl_quad())
     } both{x, filling};                                                                                           \
     auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_DOWN, both);                                          \
     uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                    \
-    return at + k >= modulo ? msl_lane<Pair>(slots, base + at + k - modulo).b : msl_lane<Pair>(slots, me + k).a;  \
+    if (at + k >= modulo) return msl_lane<Pair>(slots, base + at + k - modulo).b; return msl_lane<Pair>(slots, me + k).a;  \
   }                                                                                                               \
   struct prefix##_vote {                                                                                          \
     typedef ulong vote_t;                                                                                         \

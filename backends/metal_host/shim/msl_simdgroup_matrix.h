@@ -24,13 +24,13 @@ struct simdgroup_matrix {
 MSL_X(float)
 MSL_X(half) MSL_X(bfloat)
 #undef MSL_X
-    template <typename T, int C, int R>
+    template <typename T, int C, int R = C>
     MSL_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value) {
   simdgroup_matrix<T, C, R> m;
   m.e_ = vec<T, 2>(value, value);
   return m;
 }
-template <typename T, int C, int R>
+template <typename T, int C, int R = C>
 MSL_FN simdgroup_matrix<T, C, R> make_diagonal_simdgroup_matrix(T value) {
   return simdgroup_matrix<T, C, R>(value);
 }

@@ -68,8 +68,6 @@ struct conditional<false, A, B> {
 };
 template <bool C, typename A, typename B>
 using conditional_t = typename conditional<C, A, B>::type;
-template <typename...>
-using void_t = void;
 
 template <typename T>
 struct remove_const {
@@ -232,7 +230,7 @@ MSL_X(half) MSL_X(bfloat)
     MSL_TRAIT(is_integral, msl_integral<msl_plain<T>>) MSL_TRAIT(is_floating_point, msl_floating<msl_plain<T>>)
         MSL_TRAIT(is_arithmetic, msl_integral<msl_plain<T>> || msl_floating<msl_plain<T>>)
             MSL_TRAIT(is_enum, __is_enum(T)) MSL_TRAIT(is_class, __is_class(T)) MSL_TRAIT(is_union, __is_union(T))
-                MSL_TRAIT(is_empty, __is_empty(T)) MSL_TRAIT(is_trivial, __is_trivial(T))
+                MSL_TRAIT(is_trivial, __is_trivial(T))
                     MSL_TRAIT(is_trivially_copyable, __is_trivially_copyable(T))
                         MSL_TRAIT(is_void, __is_same(remove_cv_t<T>, void)) MSL_TRAIT(is_const,
                                                                                       !__is_same(T, remove_const_t<T>))
