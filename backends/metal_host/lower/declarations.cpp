@@ -224,6 +224,27 @@ void Unit::static_redeclarations() {
   }
 }
 
+/// clang's OpenCL mode takes no pointer to a function as a template argument; what is deduced is a reference.
+void Unit::function_template_parameters() {
+  std::set<std::string> aliases;
+  for (std::size_t i = 0; i + 2 < live_.size(); ++i) {
+    if (!word(i, "using") || !name(i + 1) || text(i + 2) != "=") continue;
+    for (std::size_t k = i + 3; k < live_.size() && text(k) != ";"; ++k)
+      if (text(k) == "(" && text(k + 1) == "*" && text(k + 2) == ")") aliases.insert(text(i + 1));
+  }
+  for (std::size_t i = 0; !aliases.empty() && i < live_.size(); ++i) {
+    if (!word(i, "template") || text(i + 1) != "<") continue;
+    const std::size_t end = skip_angles(i + 1);
+    for (std::size_t k = i + 2; k < end; ++k) {
+      if (!aliases.contains(text(k)) || (text(k - 1) != "," && text(k - 1) != "<")) continue;
+      const std::size_t behind = text(k + 1) == "<" ? std::max(skip_angles(k + 1), k + 1) : k + 1;
+      if (!name(behind)) continue;
+      set(k, "auto");
+      for (std::size_t t = k + 1; t < behind; ++t) set(t, "");
+    }
+  }
+}
+
 /// A constructor for thread objects builds temporaries too, which clang keeps in a space without a name.
 void Unit::constructors() {
   std::set<std::string> classes;

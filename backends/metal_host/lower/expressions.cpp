@@ -69,7 +69,7 @@ void Unit::conditionals() {
     // Not among template arguments, where a side would end at `>`.
     bool in_angles = false;
     int depth = 0;
-    for (std::size_t k = q; k-- > 0 && !in_angles;) {
+    for (std::size_t k = q; k-- > 0 && k + kFar > q && !in_angles;) {
       const std::string& t = text(k);
       if (t == ")" || t == "]") ++depth;
       if (t == "(" || t == "[") --depth;

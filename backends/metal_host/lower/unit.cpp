@@ -31,20 +31,26 @@ std::string Unit::join(std::size_t a, std::size_t b) const {
   return all;
 }
 
-std::size_t Unit::match(std::size_t i) const {
-  const std::string& open = text(i);
-  const std::string close = open == "(" ? ")" : open == "[" ? "]" : "}";
-  int depth = 0;
-  for (; i < live_.size(); ++i) {
-    if (text(i) == open) ++depth;
-    if (text(i) == close && --depth == 0) return i;
+std::size_t Unit::match(std::size_t i) const { return i < pairs_.size() ? pairs_[i] : live_.size(); }
+
+/// Brackets of each kind by themselves: a text whose brackets cross each other is refused by clang.
+void Unit::pair_brackets() {
+  pairs_.assign(live_.size(), live_.size());
+  std::vector<std::size_t> open[3];
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    if (text(i).size() != 1) continue;
+    const std::size_t opens = std::string_view("([{").find(text(i)), closes = std::string_view(")]}").find(text(i));
+    if (opens < 3) open[opens].push_back(i);
+    if (closes < 3 && !open[closes].empty()) {
+      pairs_[open[closes].back()] = i;
+      open[closes].pop_back();
+    }
   }
-  return live_.size();
 }
 
 std::size_t Unit::skip_angles(std::size_t i) const {
   int depth = 0;
-  for (; i < live_.size(); ++i) {
+  for (const std::size_t end = i + kFar; i < live_.size() && i < end; ++i) {
     const std::string& t = text(i);
     if (t == "(" || t == "[") {
       i = match(i);
@@ -100,6 +106,7 @@ AttributeUse parameter_attribute(const std::string& name) {
 
 /// Takes `[[...]]` out of the live tokens.
 void Unit::read_attributes() {
+  pair_brackets();
   static const std::set<std::string, std::less<>> others = {"kernel",
                                                             "host_name",
                                                             "max_total_threads_per_threadgroup",
@@ -155,6 +162,7 @@ void Unit::read_attributes() {
   }
   if (!pending.empty()) attributes_[kept.size()] = std::move(pending);
   live_ = std::move(kept);
+  pair_brackets();
 }
 
 /// Words that the language does not have, and those of clang's OpenCL mode.
@@ -229,7 +237,8 @@ std::string Unit::write() {
     t = edit.before + t + edit.after;
   }
   std::string all;
-  std::set<std::size_t> keep(live_.begin(), live_.end());
+  std::vector<bool> keep(tokens_.all.size());
+  for (const std::size_t i : live_) keep[i] = true;
   int line = 1, file = 0;
   bool need_marker = true;
   for (std::size_t i = 0; i < tokens_.all.size(); ++i) {
@@ -251,7 +260,7 @@ std::string Unit::write() {
       file = t.file;
       need_marker = false;
     }
-    if (t.kind == TokenKind::Space || keep.contains(i)) all += t.text;
+    if (t.kind == TokenKind::Space || keep[i]) all += t.text;
   }
   return all + "\n";
 }
@@ -267,6 +276,7 @@ Lowered Unit::run() {
   threadgroup_variables();
   program_constants();
   static_redeclarations();
+  function_template_parameters();
   constructors();
   const_thread_references();
   copies_from_constant();

@@ -55,6 +55,7 @@ class Unit {
   std::size_t statement_start(std::size_t i) const;
   const std::vector<Attribute>* attributes(std::size_t i) const;
 
+  void pair_brackets();
   void read_attributes();
   void check_words();
   void find_bodies();  // of structs, with the members' names
@@ -75,6 +76,7 @@ class Unit {
   void threadgroup_variables();
   void program_constants();
   void static_redeclarations();
+  void function_template_parameters();
   void constructors();
   void const_thread_references();
   void copies_from_constant();
@@ -88,10 +90,11 @@ class Unit {
   std::string write();
 
   static const std::string kNothing;
+  static constexpr std::size_t kFar = 4096;  // tokens: no list of template arguments is longer
   Tokens tokens_;
   const std::vector<std::string>& wanted_;
   int language_;
-  std::vector<std::size_t> live_;
+  std::vector<std::size_t> live_, pairs_;
   std::map<std::size_t, std::vector<Attribute>> attributes_;  // by the live token that follows them
   std::map<std::size_t, Edit> edits_;
   std::map<std::string, Kernel> kernels_;  // by the function's name
