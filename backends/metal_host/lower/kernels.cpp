@@ -240,6 +240,7 @@ void Unit::kernel_definition(std::size_t mark, std::size_t first) {
   if (text(open) != "(" || open < first + 2) return error(first, "expected a function after 'kernel'");
   const std::string function = text(open - 1);
   const std::size_t close = match(open);
+  if (close >= live_.size()) return error(first, fmt::format("the parameters of kernel '{}' never end", function));
   bool returns_void = false;
   for (std::size_t i = first; i + 1 < open; ++i) returns_void = returns_void || word(i, "void");
   if (!returns_void) error(first, fmt::format("kernel '{}' must return void", function));
@@ -263,6 +264,7 @@ void Unit::kernel_definition(std::size_t mark, std::size_t first) {
 void Unit::kernel_instance(std::size_t mark, std::size_t first) {
   std::size_t end = first;
   while (end < live_.size() && text(end) != ";") ++end;
+  if (end >= live_.size()) return error(first, "expected ';' after the instance of a kernel");
   const std::string host = host_name(mark, first);
   std::size_t a = first;
   std::string expression, type;
@@ -288,6 +290,7 @@ void Unit::kernel_instance(std::size_t mark, std::size_t first) {
       expression = join(a, open);
     } else {
       // What the template is made with follows from the types of the parameters.
+      if (match(open) > end) return error(first, "expected ')' after the parameters of the kernel's instance");
       const Kernel k = read_parameters(open, match(open), function);
       for (const MslParameter& p : k.parameters) type += (type.empty() ? "" : ", ") + p.type;
       for (const auto& [from, to] : std::map<std::string, std::string>{

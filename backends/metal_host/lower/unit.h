@@ -40,7 +40,9 @@ class Unit {
   TokenKind kind(std::size_t i) const { return i < live_.size() ? tokens_.all[live_[i]].kind : TokenKind::Punctuator; }
   bool word(std::size_t i, std::string_view w) const { return kind(i) == TokenKind::Identifier && text(i) == w; }
   bool name(std::size_t i) const { return kind(i) == TokenKind::Identifier; }
-  void set(std::size_t i, std::string t) { tokens_.all[live_[i]].text = std::move(t); }
+  void set(std::size_t i, std::string t) {
+    if (i < live_.size()) tokens_.all[live_[i]].text = std::move(t);
+  }
   void before(std::size_t i, const std::string& t) { edits_[i].before = t + edits_[i].before; }
   void after(std::size_t i, const std::string& t) { edits_[i].after += t; }
   std::string place(std::size_t i) const;
