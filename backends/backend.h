@@ -151,6 +151,9 @@ class Backend {
   virtual std::string unavailable() const { return ""; }
   /// Runs text that was not printed here, where the backend can; it lives as long as the backend.
   virtual const TextRunner* text_runner() const { return nullptr; }
+  /// Devices that tests use at a time where nobody says: 1 where a launch fills the machine, more where compiling takes
+  /// most of the time.
+  virtual int test_jobs() const { return 1; }
   /// Preference as the default device; higher wins; 0 never.
   virtual int rank() const { return 0; }
 };

@@ -38,18 +38,14 @@ class Check : public Verb {
     app.add_flag("--all-cases", all_cases_,
                  "with --passes, every case; else one for each distinct kernel that the cases trace")
         ->needs(passes);
-    app.add_option("--jobs", jobs_, "with --passes, kernels at a time; the number of cores where absent")
-        ->needs(passes)
-        ->check(CLI::Range(1, 1024));
   }
   int run() override {
     if (passes_) return run_passes();
     command_.repeat = false;
-    return run_test_cases(command_, checking());
+    return run_test_cases(command_, [this] { return checking(device_); });
   }
 
  private:
-  OpenDevice checking() const { return checking(device_); }
   OpenDevice checking(const std::string& device) const {
     OpenDevice opened = open_device(device);
     const auto set = [&](const char* option, std::int64_t value) {
@@ -64,10 +60,13 @@ class Check : public Verb {
     return opened;
   }
 
+  int jobs() const {
+    return command_.jobs > 0 ? command_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
   int run_passes() const {
     if (device_ != "interp") throw UsageError("--passes runs on interp; leave --device out");
     const auto entries = command_.kernel.select();
-    PassCheckOptions options{command_.problem.overrides(entries), command_.problem.problem(entries), all_cases_, jobs_,
+    PassCheckOptions options{command_.problem.overrides(entries), command_.problem.problem(entries), all_cases_, jobs(),
                              [this] { return checking("interp"); }};
     const bool colour = colour_wanted(STDOUT_FILENO);
     std::FILE* to = command_.json == "-" ? stderr : stdout;
@@ -102,7 +101,6 @@ class Check : public Verb {
 
   TestCommand command_;
   bool passes_ = false, all_cases_ = false;
-  int jobs_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string device_ = "interp";
   bool nan_ = false;
   std::int64_t max_steps_ = 0;

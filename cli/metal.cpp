@@ -8,7 +8,7 @@
 #include <set>
 
 #include "backends/text_runner.h"
-#include "cli/verb.h"
+#include "cli/test.h"
 #include "mt/harness/buffer_spec.h"
 #include "mt/harness/file.h"
 #include "mt/harness/names.h"
@@ -150,7 +150,7 @@ class Run {
         if (n > UINT32_MAX) throw UsageError(fmt::format("--grid {}: more than 2^32 - 1 threads along an axis", grid_));
         launch_.grid[k] = static_cast<std::uint32_t>(n);
       }
-    launch_.schedule = schedule();
+    launch_.schedule = schedule_number(schedule_);
     std::set<int> seen;
     for (const std::string& text : buffers_) {
       const auto [index, spec] = indexed("--buffer", text);
@@ -194,16 +194,6 @@ class Run {
     for (const auto& [i, t] : tensors_)
       if (i == index) return t;
     throw UsageError(fmt::format("{} {}: no --buffer has that index", option, index));
-  }
-
-  std::int64_t schedule() const {
-    if (schedule_ == "forward") return 0;
-    if (schedule_ == "reverse") return 1;
-    const std::string_view random = "random:";
-    if (schedule_.starts_with(random))
-      if (const auto seed = number<std::uint32_t>(std::string_view(schedule_).substr(random.size())))
-        return std::int64_t{2} + *seed;
-    throw UsageError(fmt::format("--schedule {}: write forward, reverse or random:SEED", schedule_));
   }
 
   void report(const TextRun& done) const {

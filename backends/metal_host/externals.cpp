@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "backends/metal_host/abi.h"
 #include "backends/metal_host/checker.h"
@@ -128,6 +129,26 @@ float to_bf16(float x) { return in_register(f32_to_bf16(x)); }
 float to_f16(float x) { return in_register(f32_to_f16(x)); }
 float of_f16(float x) { return f16_to_f32(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x))); }
 
+// ── libm ──
+
+#define MT_FUNCTION(f) \
+  { #f, &::f }
+const std::pair<const char*, float (*)(float)> kUnary[] = {
+    MT_FUNCTION(acosf),  MT_FUNCTION(acoshf),     MT_FUNCTION(asinf),  MT_FUNCTION(asinhf),  MT_FUNCTION(atanf),
+    MT_FUNCTION(atanhf), MT_FUNCTION(cbrtf),      MT_FUNCTION(ceilf),  MT_FUNCTION(cosf),    MT_FUNCTION(coshf),
+    MT_FUNCTION(erff),   MT_FUNCTION(erfcf),      MT_FUNCTION(expf),   MT_FUNCTION(exp2f),   MT_FUNCTION(exp10f),
+    MT_FUNCTION(expm1f), MT_FUNCTION(fabsf),      MT_FUNCTION(floorf), MT_FUNCTION(logf),    MT_FUNCTION(log10f),
+    MT_FUNCTION(log1pf), MT_FUNCTION(log2f),      MT_FUNCTION(logbf),  MT_FUNCTION(rintf),   MT_FUNCTION(nearbyintf),
+    MT_FUNCTION(roundf), MT_FUNCTION(roundevenf), MT_FUNCTION(sinf),   MT_FUNCTION(sinhf),   MT_FUNCTION(sqrtf),
+    MT_FUNCTION(tanf),   MT_FUNCTION(tanhf),      MT_FUNCTION(truncf), MT_FUNCTION(lgammaf), MT_FUNCTION(tgammaf)};
+const std::pair<const char*, float (*)(float, float)> kBinary[] = {
+    MT_FUNCTION(atan2f), MT_FUNCTION(copysignf), MT_FUNCTION(fdimf), MT_FUNCTION(fmaxf),      MT_FUNCTION(fminf),
+    MT_FUNCTION(fmodf),  MT_FUNCTION(hypotf),    MT_FUNCTION(powf),  MT_FUNCTION(nextafterf), MT_FUNCTION(remainderf)};
+const std::pair<const char*, double (*)(double)> kDouble[] = {
+    MT_FUNCTION(exp), MT_FUNCTION(exp2), MT_FUNCTION(log),  MT_FUNCTION(log2),  MT_FUNCTION(sin), MT_FUNCTION(cos),
+    MT_FUNCTION(tan), MT_FUNCTION(sqrt), MT_FUNCTION(rint), MT_FUNCTION(floor), MT_FUNCTION(erf), MT_FUNCTION(tanh)};
+#undef MT_FUNCTION
+
 using Table = std::map<std::string, void*, std::less<>>;
 
 template <class F>
@@ -195,36 +216,17 @@ Table make_table() {
   put(t, "__truncsfhf2", &to_f16);
   put(t, "__gnu_f2h_ieee", &to_f16);
   put(t, "__extendhfsf2", &of_f16);
-  using F1 = float(float);
-  using F2 = float(float, float);
-#define MT_F1(f) put<F1>(t, #f, &::f);
-  MT_F1(acosf)
-  MT_F1(acoshf)
-  MT_F1(asinf) MT_F1(asinhf) MT_F1(atanf) MT_F1(atanhf) MT_F1(cbrtf) MT_F1(ceilf) MT_F1(cosf) MT_F1(coshf) MT_F1(erff)
-      MT_F1(erfcf) MT_F1(expf) MT_F1(exp2f) MT_F1(expm1f) MT_F1(fabsf) MT_F1(floorf) MT_F1(lgammaf) MT_F1(logf)
-          MT_F1(log10f) MT_F1(log1pf) MT_F1(log2f) MT_F1(logbf) MT_F1(nearbyintf) MT_F1(rintf) MT_F1(roundf)
-              MT_F1(roundevenf) MT_F1(sinf) MT_F1(sinhf) MT_F1(sqrtf) MT_F1(tanf) MT_F1(tanhf) MT_F1(tgammaf)
-                  MT_F1(truncf) MT_F1(exp10f)
-#undef MT_F1
-#define MT_F2(f) put<F2>(t, #f, &::f);
-                      MT_F2(atan2f) MT_F2(copysignf) MT_F2(fdimf) MT_F2(fmaxf) MT_F2(fminf) MT_F2(fmodf) MT_F2(hypotf)
-                          MT_F2(nextafterf) MT_F2(powf) MT_F2(remainderf)
-#undef MT_F2
-                              put<float(float, float, float)>(t, "fmaf", &::fmaf);
+  for (const auto& [name, f] : kUnary) put(t, name, f);
+  for (const auto& [name, f] : kBinary) put(t, name, f);
+  for (const auto& [name, f] : kDouble) put(t, name, f);
+  put<float(float, float, float)>(t, "fmaf", &::fmaf);
   put<float(float, int)>(t, "ldexpf", &::ldexpf);
   put<float(float, int*)>(t, "frexpf", &::frexpf);
   put<float(float, float*)>(t, "modff", &::modff);
   put<int(float)>(t, "ilogbf", &::ilogbf);
   put<void(float, float*, float*)>(t, "sincosf", &::sincosf);
-  using D1 = double(double);
-  using D2 = double(double, double);
-#define MT_D1(f) put<D1>(t, #f, &::f);
-  MT_D1(exp)
-  MT_D1(exp2)
-  MT_D1(log) MT_D1(log2) MT_D1(sin) MT_D1(cos) MT_D1(tan) MT_D1(sqrt) MT_D1(rint) MT_D1(floor) MT_D1(erf) MT_D1(tanh)
-#undef MT_D1
-      put<D2>(t, "pow", &::pow);
-  put<D2>(t, "fmod", &::fmod);
+  put<double(double, double)>(t, "pow", &::pow);
+  put<double(double, double)>(t, "fmod", &::fmod);
   return t;
 }
 

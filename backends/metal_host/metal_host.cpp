@@ -1,6 +1,9 @@
 // The metal-host backend: what the metal backend prints, run here.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "backends/backend.h"
 #include "backends/metal_host/compiler.h"
 #include "backends/metal_host/device.h"
@@ -33,6 +36,7 @@ class MetalHostBackend final : public Backend {
     if (!kHasFibers) return "metal-host runs on x86-64 and AArch64 only";
     return msl_unavailable();
   }
+  int test_jobs() const override { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
   const TextRunner* text_runner() const override { return &metal_host::text_runner(); }
   // Below every device that runs native code; the reference device is the last choice.
   int rank() const override { return 2; }

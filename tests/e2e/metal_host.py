@@ -120,6 +120,9 @@ def device(kernel):
     expect_run(["device", "--no-measure"], 0, "metal-host", "clang version 19")
     expect_run(["test", kernel, "--device", "metal-host", "--dtype", "f32"], 0, "on metal-host", " 0 failed")
     expect_run(["check", kernel, "--device", "metal-host", "--dtype", "bf16"], 0, "on metal-host", " 0 failed")
+    expect_run(["test", kernel, "--device", "metal-host", "--dtype", "f16", "--schedule", "random:3", "--jobs", "1"], 0,
+               " 0 failed")
+    expect_run(["test", kernel, "--device", "interp", "--schedule", "reverse"], 2, "no switch schedule")
     expect_run(["check", kernel, "--device", "metal-host", "--nan"], 2, "no switch nan_birth")
     expect_run(["check", kernel, "--device", "cpu"], 2, "--device")
 
