@@ -99,7 +99,7 @@ MSL_X(min, <)
 MSL_X(max, >)
 #undef MSL_X
 #if __METAL_VERSION__ >= 320
-    MSL_FN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {
+MSL_FN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 #endif

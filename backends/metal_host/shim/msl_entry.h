@@ -4,21 +4,27 @@ enum msl_kind {
   msl_k_buffer,
   msl_k_threadgroup,
 #define MSL_X(name) msl_k_##name,
-#define MSL_VECTOR_ATTRIBUTES(X)                                                               \
-  X(thread_position_in_grid)                                                                   \
-  X(thread_position_in_threadgroup) X(threadgroup_position_in_grid) X(threads_per_threadgroup) \
-      X(dispatch_threads_per_threadgroup) X(threads_per_grid) X(threadgroups_per_grid) X(grid_origin)
-#define MSL_SCALAR_ATTRIBUTES(X)                                                                   \
-  X(thread_index_in_threadgroup)                                                                   \
-  X(thread_index_in_simdgroup) X(simdgroup_index_in_threadgroup) X(simdgroups_per_threadgroup)     \
-      X(dispatch_simdgroups_per_threadgroup) X(threads_per_simdgroup) X(thread_index_in_quadgroup) \
-          X(quadgroup_index_in_threadgroup) X(quadgroups_per_threadgroup) X(dispatch_quadgroups_per_threadgroup)
+#define MSL_VECTOR_ATTRIBUTES(X)    \
+  X(thread_position_in_grid)        \
+  X(thread_position_in_threadgroup) \
+  X(threadgroup_position_in_grid)   \
+  X(threads_per_threadgroup)        \
+  X(dispatch_threads_per_threadgroup) X(threads_per_grid) X(threadgroups_per_grid) X(grid_origin)
+#define MSL_SCALAR_ATTRIBUTES(X)         \
+  X(thread_index_in_threadgroup)         \
+  X(thread_index_in_simdgroup)           \
+  X(simdgroup_index_in_threadgroup)      \
+  X(simdgroups_per_threadgroup)          \
+  X(dispatch_simdgroups_per_threadgroup) \
+  X(threads_per_simdgroup)               \
+  X(thread_index_in_quadgroup)           \
+  X(quadgroup_index_in_threadgroup) X(quadgroups_per_threadgroup) X(dispatch_quadgroups_per_threadgroup)
   MSL_VECTOR_ATTRIBUTES(MSL_X) MSL_SCALAR_ATTRIBUTES(MSL_X)
 #undef MSL_X
 };
-/// Takes its parameter from the context; `Kind` and `Index` say from where.
 template <typename T>
 constexpr __constant bool msl_never = false;
+/// Takes its parameter from the context; `Kind` and `Index` say from where.
 template <typename T, msl_kind Kind, int Index>
 struct msl_bind {
   static_assert(msl_never<T>, "the type of a kernel's parameter does not fit its attribute");

@@ -44,5 +44,8 @@ MSL_FN constexpr To msl_cast() {
     p = p + static_cast<long>(by);                                                  \
     return p;                                                                       \
   }
-MSL_POINTER(__global) MSL_POINTER(__local) MSL_POINTER(__constant) MSL_POINTER(__private)
+MSL_POINTER(__global)
+MSL_POINTER(__local)
+MSL_POINTER(__constant)
+MSL_POINTER(__private)
 #undef MSL_POINTER

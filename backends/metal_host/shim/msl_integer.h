@@ -70,11 +70,27 @@ MSL_FN constexpr uint mul24(uint a, uint b) { return (a & 0xffffffu) * (b & 0xff
 MSL_FN constexpr int mad24(int a, int b, int c) { return mul24(a, b) + c; }
 MSL_FN constexpr uint mad24(uint a, uint b, uint c) { return mul24(a, b) + c; }
 MSL_I1(abs, T)
-MSL_I1(popcount, T) MSL_I1(clz, T) MSL_I1(ctz, T) MSL_I1(reverse_bits, T) MSL_I2(min) MSL_I2(max) MSL_I2(absdiff)
-    MSL_I2(addsat) MSL_I2(subsat) MSL_I2(hadd) MSL_I2(rhadd) MSL_I2(mulhi) MSL_I2(rotate) MSL_I3(min3) MSL_I3(max3)
-        MSL_I3(median3) MSL_I3(clamp) MSL_I3(madhi) MSL_I3(
-            madsat) template <typename T, int N, enable_if_t<msl_integral<T> && !is_same_v<T, bool>, bool> = true>
-        MSL_FN vec<T, N> min(vec<T, N> v, T w) {
+MSL_I1(popcount, T)
+MSL_I1(clz, T)
+MSL_I1(ctz, T)
+MSL_I1(reverse_bits, T)
+MSL_I2(min)
+MSL_I2(max)
+MSL_I2(absdiff)
+MSL_I2(addsat)
+MSL_I2(subsat)
+MSL_I2(hadd)
+MSL_I2(rhadd)
+MSL_I2(mulhi)
+MSL_I2(rotate)
+MSL_I3(min3)
+MSL_I3(max3)
+MSL_I3(median3)
+MSL_I3(clamp)
+MSL_I3(madhi)
+MSL_I3(madsat)
+template <typename T, int N, enable_if_t<msl_integral<T> && !is_same_v<T, bool>, bool> = true>
+MSL_FN vec<T, N> min(vec<T, N> v, T w) {
   return min(v, vec<T, N>(w));
 }
 template <typename T, int N, enable_if_t<msl_integral<T> && !is_same_v<T, bool>, bool> = true>

@@ -87,7 +87,8 @@ MSL_FN float msl_smoothstep(float a, float b, float x) {
 #define MSL_F2(name, f)                                                    \
   MSL_FN float name(float x, float y) { return f(x, y); }                  \
   MSL_FN half name(half x, half y) { return half(f(float(x), float(y))); } \
-  MSL_V2(name, float, f) MSL_V2(name, half, f)
+  MSL_V2(name, float, f)                                                   \
+  MSL_V2(name, half, f)
 #define MSL_V3(name, t, f)                                                                     \
   template <int N>                                                                             \
   MSL_FN vec<t, N> name(vec<t, N> x, vec<t, N> y, vec<t, N> z) {                               \
@@ -108,37 +109,72 @@ MSL_FN float msl_smoothstep(float a, float b, float x) {
 #define MSL_F3(name, f)                                                                      \
   MSL_FN float name(float x, float y, float z) { return f(x, y, z); }                        \
   MSL_FN half name(half x, half y, half z) { return half(f(float(x), float(y), float(z))); } \
-  MSL_V3(name, float, f) MSL_V3(name, half, f)
+  MSL_V3(name, float, f)                                                                     \
+  MSL_V3(name, half, f)
 
-#define MSL_FAST_AND_PRECISE                                                                                           \
-  MSL_F1(acos, acosf)                                                                                                  \
-  MSL_F1(acosh, acoshf) MSL_F1(asin, asinf) MSL_F1(asinh, asinhf) MSL_F1(atan, atanf) MSL_F1(atanh, atanhf)            \
-      MSL_F1(ceil, ceilf) MSL_F1(cos, cosf) MSL_F1(cosh, coshf) MSL_F1(cospi, msl_cospi) MSL_F1(exp, expf)             \
-          MSL_F1(exp2, exp2f) MSL_F1(exp10, exp10f) MSL_F1(fabs, fabsf) MSL_F1(floor, floorf) MSL_F1(fract, msl_fract) \
-              MSL_F1(log, logf) MSL_F1(log2, log2f) MSL_F1(log10, log10f) MSL_F1(rint, rintf) MSL_F1(round, roundf)    \
-                  MSL_F1(rsqrt, msl_rsqrt) MSL_F1(sin, sinf) MSL_F1(sinh, sinhf) MSL_F1(sinpi, msl_sinpi)              \
-                      MSL_F1(sqrt, sqrtf) MSL_F1(tan, tanf) MSL_F1(tanh, tanhf) MSL_F1(tanpi, msl_tanpi)               \
-                          MSL_F1(trunc, truncf) MSL_F1(saturate, msl_saturate) MSL_F2(atan2, atan2f)                   \
-                              MSL_F2(divide, msl_divide) MSL_F2(fmod, fmodf) MSL_F2(pow, powf) MSL_F2(powr, powf)      \
-                                  MSL_F2(fmax, fmaxf) MSL_F2(fmin, fminf) MSL_F2(max, fmaxf) MSL_F2(min, fminf)        \
-                                      MSL_F2(fdim, fdimf) MSL_F3(fma, fmaf) MSL_F3(fmax3, msl_max3)                    \
-                                          MSL_F3(fmin3, msl_min3) MSL_F3(fmedian3, msl_median3) MSL_F3(max3, msl_max3) \
-                                              MSL_F3(min3, msl_min3) MSL_F3(median3, msl_median3)                      \
-                                                  MSL_F3(clamp, msl_clamp) MSL_F1(abs, fabsf) MSL_FN float             \
-                                                  ldexp(float x, int k) {                                              \
-    return ldexpf(x, k);                                                                                               \
-  }                                                                                                                    \
-  MSL_FN half ldexp(half x, int k) { return half(ldexpf(float(x), k)); }                                               \
-  MSL_FN float frexp(float x, __private int& e) { return frexpf(x, &e); }                                              \
-  MSL_FN half frexp(half x, __private int& e) { return half(frexpf(float(x), &e)); }                                   \
-  MSL_FN float sincos(float x, __private float& c) {                                                                   \
-    c = cosf(x);                                                                                                       \
-    return sinf(x);                                                                                                    \
-  }                                                                                                                    \
-  MSL_FN half sincos(half x, __private half& c) {                                                                      \
-    c = half(cosf(float(x)));                                                                                          \
-    return half(sinf(float(x)));                                                                                       \
-  }                                                                                                                    \
+#define MSL_FAST_AND_PRECISE                                                         \
+  MSL_F1(acos, acosf)                                                                \
+  MSL_F1(acosh, acoshf)                                                              \
+  MSL_F1(asin, asinf)                                                                \
+  MSL_F1(asinh, asinhf)                                                              \
+  MSL_F1(atan, atanf)                                                                \
+  MSL_F1(atanh, atanhf)                                                              \
+  MSL_F1(ceil, ceilf)                                                                \
+  MSL_F1(cos, cosf)                                                                  \
+  MSL_F1(cosh, coshf)                                                                \
+  MSL_F1(cospi, msl_cospi)                                                           \
+  MSL_F1(exp, expf)                                                                  \
+  MSL_F1(exp2, exp2f)                                                                \
+  MSL_F1(exp10, exp10f)                                                              \
+  MSL_F1(fabs, fabsf)                                                                \
+  MSL_F1(floor, floorf)                                                              \
+  MSL_F1(fract, msl_fract)                                                           \
+  MSL_F1(log, logf)                                                                  \
+  MSL_F1(log2, log2f)                                                                \
+  MSL_F1(log10, log10f)                                                              \
+  MSL_F1(rint, rintf)                                                                \
+  MSL_F1(round, roundf)                                                              \
+  MSL_F1(rsqrt, msl_rsqrt)                                                           \
+  MSL_F1(sin, sinf)                                                                  \
+  MSL_F1(sinh, sinhf)                                                                \
+  MSL_F1(sinpi, msl_sinpi)                                                           \
+  MSL_F1(sqrt, sqrtf)                                                                \
+  MSL_F1(tan, tanf)                                                                  \
+  MSL_F1(tanh, tanhf)                                                                \
+  MSL_F1(tanpi, msl_tanpi)                                                           \
+  MSL_F1(trunc, truncf)                                                              \
+  MSL_F1(saturate, msl_saturate)                                                     \
+  MSL_F2(atan2, atan2f)                                                              \
+  MSL_F2(divide, msl_divide)                                                         \
+  MSL_F2(fmod, fmodf)                                                                \
+  MSL_F2(pow, powf)                                                                  \
+  MSL_F2(powr, powf)                                                                 \
+  MSL_F2(fmax, fmaxf)                                                                \
+  MSL_F2(fmin, fminf)                                                                \
+  MSL_F2(max, fmaxf)                                                                 \
+  MSL_F2(min, fminf)                                                                 \
+  MSL_F2(fdim, fdimf)                                                                \
+  MSL_F3(fma, fmaf)                                                                  \
+  MSL_F3(fmax3, msl_max3)                                                            \
+  MSL_F3(fmin3, msl_min3)                                                            \
+  MSL_F3(fmedian3, msl_median3)                                                      \
+  MSL_F3(max3, msl_max3)                                                             \
+  MSL_F3(min3, msl_min3)                                                             \
+  MSL_F3(median3, msl_median3)                                                       \
+  MSL_F3(clamp, msl_clamp)                                                           \
+  MSL_F1(abs, fabsf)                                                                 \
+  MSL_FN float ldexp(float x, int k) { return ldexpf(x, k); }                        \
+  MSL_FN half ldexp(half x, int k) { return half(ldexpf(float(x), k)); }             \
+  MSL_FN float frexp(float x, __private int& e) { return frexpf(x, &e); }            \
+  MSL_FN half frexp(half x, __private int& e) { return half(frexpf(float(x), &e)); } \
+  MSL_FN float sincos(float x, __private float& c) {                                 \
+    c = cosf(x);                                                                     \
+    return sinf(x);                                                                  \
+  }                                                                                  \
+  MSL_FN half sincos(half x, __private half& c) {                                    \
+    c = half(cosf(float(x)));                                                        \
+    return half(sinf(float(x)));                                                     \
+  }                                                                                  \
   MSL_FN float modf(float x, __private float& whole) { return modff(x, &whole); }
 
 MSL_FAST_AND_PRECISE
@@ -215,10 +251,13 @@ MSL_FN bool all(bool v) { return v; }
 #define MSL_X(t) \
   MSL_FN constexpr t select(t a, t b, bool c) { return c ? b : a; }
 MSL_INTEGERS(MSL_X)
-MSL_X(float) MSL_X(half) MSL_X(bfloat) MSL_X(bool)
+MSL_X(float)
+MSL_X(half)
+MSL_X(bfloat)
+MSL_X(bool)
 #undef MSL_X
-    template <typename T, int N>
-    MSL_FN vec<T, N> select(vec<T, N> a, vec<T, N> b, vec<bool, N> c) {
+template <typename T, int N>
+MSL_FN vec<T, N> select(vec<T, N> a, vec<T, N> b, vec<bool, N> c) {
   return msl_map(a, b, c, [](T x, T y, bool z) { return z ? y : x; });
 }
 template <typename T, int N>

@@ -21,9 +21,9 @@ struct matrix {
   MSL_FN as vec<T, R>& operator[](int i) as { return c_[i]; } \
   MSL_FN const as vec<T, R>& operator[](int i) const as { return c_[i]; }
   MSL_INDEX(__private)
-  MSL_INDEX(__global) MSL_INDEX(__local) MSL_FN const __constant vec<T, R>& operator[](int i) const __constant {
-    return c_[i];
-  }
+  MSL_INDEX(__global)
+  MSL_INDEX(__local)
+  MSL_FN const __constant vec<T, R>& operator[](int i) const __constant { return c_[i]; }
   MSL_FN const vec<T, R>& operator[](int i) const { return c_[i]; }
 #undef MSL_INDEX
 };
@@ -54,8 +54,8 @@ MSL_FN matrix<T, C, R> operator*(matrix<T, K, R> a, matrix<T, C, K> b) {
 MSL_BINARY(+)
 MSL_BINARY(-)
 #undef MSL_BINARY
-    template <typename T, int C, int R>
-    MSL_FN matrix<T, C, R> operator*(matrix<T, C, R> a, T s) {
+template <typename T, int C, int R>
+MSL_FN matrix<T, C, R> operator*(matrix<T, C, R> a, T s) {
   for (int i = 0; i < C; ++i) a[i] *= vec<T, R>(s);
   return a;
 }

@@ -27,9 +27,9 @@ struct packed_vec {
   MSL_FN as T& operator[](int i) as { return v_[i]; } \
   MSL_FN const as T& operator[](int i) const as { return v_[i]; }
   MSL_INDEX(__private)
-  MSL_INDEX(__global) MSL_INDEX(__local) MSL_FN const __constant T& operator[](int i) const __constant {
-    return v_[i];
-  }
+  MSL_INDEX(__global)
+  MSL_INDEX(__local)
+  MSL_FN const __constant T& operator[](int i) const __constant { return v_[i]; }
 #undef MSL_INDEX
   template <int... I>
   MSL_FN auto swizzle() const {
@@ -45,7 +45,10 @@ struct packed_vec {
   MSL_FN void operator op##=(U b) {                                                                        \
     *this = packed_vec(vec<T, N>(*this) op b);                                                             \
   }
-  MSL_BINARY(+) MSL_BINARY(-) MSL_BINARY(*) MSL_BINARY(/)
+  MSL_BINARY(+)
+  MSL_BINARY(-)
+  MSL_BINARY(*)
+  MSL_BINARY(/)
 #undef MSL_BINARY
 };
 template <typename T, size_t N>
@@ -55,9 +58,9 @@ struct array {
   MSL_FN as T& operator[](size_t i) as { return v_[i]; } \
   MSL_FN const as T& operator[](size_t i) const as { return v_[i]; }
   MSL_INDEX(__private)
-  MSL_INDEX(__global) MSL_INDEX(__local) MSL_FN const __constant T& operator[](size_t i) const __constant {
-    return v_[i];
-  }
+  MSL_INDEX(__global)
+  MSL_INDEX(__local)
+  MSL_FN const __constant T& operator[](size_t i) const __constant { return v_[i]; }
   MSL_FN constexpr const T& operator[](size_t i) const { return v_[i]; }
 #undef MSL_INDEX
   static constexpr size_t size() { return N; }

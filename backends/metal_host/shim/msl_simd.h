@@ -65,35 +65,35 @@ MSL_FN uint msl_quad() { return 15u << (msl_rt_lane() & ~3u); }
 
 // Loops over lanes stay functions of their own: kernels call them often.
 #define MSL_OUT_OF_LINE inline __attribute__((noinline, nodebug, no_sanitize("thread")))
-#define MSL_REDUCE(name, OP, constrained, lanes, expression)                    \
-  template <typename T>                                                         \
-  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) {        \
-    T r = msl_lane<T>(slots, uint(__builtin_ctz(left)));                        \
-    for (left &= left - 1; left; left &= left - 1) {                            \
-      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                      \
-      r = T(expression);                                                        \
-    }                                                                           \
-    return r;                                                                   \
-  }                                                                             \
-  template <typename T>                                                         \
-  MSL_FN constrained<T> name(T x) {                                             \
-    auto slots = msl_hand_in(MSL_OP_##OP, x);                                   \
-    return msl_##name<T>(slots, msl_rt_active() & lanes);                       \
+#define MSL_REDUCE(name, OP, constrained, lanes, expression)             \
+  template <typename T>                                                  \
+  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) { \
+    T r = msl_lane<T>(slots, uint(__builtin_ctz(left)));                 \
+    for (left &= left - 1; left; left &= left - 1) {                     \
+      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));               \
+      r = T(expression);                                                 \
+    }                                                                    \
+    return r;                                                            \
+  }                                                                      \
+  template <typename T>                                                  \
+  MSL_FN constrained<T> name(T x) {                                      \
+    auto slots = msl_hand_in(MSL_OP_##OP, x);                            \
+    return msl_##name<T>(slots, msl_rt_active() & lanes);                \
   }
-#define MSL_SCAN(name, OP, lanes, start, own, expression)                       \
-  template <typename T>                                                         \
-  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) {        \
-    T r = T(start);                                                             \
-    for (; left; left &= left - 1) {                                            \
-      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                      \
-      r = T(expression);                                                        \
-    }                                                                           \
-    return r;                                                                   \
-  }                                                                             \
-  template <typename T>                                                         \
-  MSL_FN msl_lanes<T> name(T x) {                                               \
-    auto slots = msl_hand_in(MSL_OP_##OP, x);                                   \
-    uint me = msl_rt_lane();                                                    \
+#define MSL_SCAN(name, OP, lanes, start, own, expression)                                      \
+  template <typename T>                                                                        \
+  MSL_OUT_OF_LINE T msl_##name(const __private char* slots, uint left) {                       \
+    T r = T(start);                                                                            \
+    for (; left; left &= left - 1) {                                                           \
+      T y = msl_lane<T>(slots, uint(__builtin_ctz(left)));                                     \
+      r = T(expression);                                                                       \
+    }                                                                                          \
+    return r;                                                                                  \
+  }                                                                                            \
+  template <typename T>                                                                        \
+  MSL_FN msl_lanes<T> name(T x) {                                                              \
+    auto slots = msl_hand_in(MSL_OP_##OP, x);                                                  \
+    uint me = msl_rt_lane();                                                                   \
     return msl_##name<T>(slots, msl_rt_active() & lanes & ((own ? 2u << me : 1u << me) - 1u)); \
   }
 /// Which of the lanes in `left` said true, as bits.
@@ -126,14 +126,14 @@ MSL_OUT_OF_LINE uint msl_votes(const __private char* slots, uint left) {
     (void)msl_rt_simd(MSL_OP_##OP##_IS_FIRST, 0, 0);                                            \
     return msl_rt_lane() == uint(__builtin_ctz(msl_rt_active() & lanes));                       \
   }                                                                                             \
-  MSL_FN bool prefix##_any(bool x) {                                                           \
-    auto slots = msl_hand_in(MSL_OP_##OP##_ANY, uint(x));                                      \
-    return msl_votes(slots, msl_rt_active() & lanes) != 0;                                     \
-  }                                                                                            \
-  MSL_FN bool prefix##_all(bool x) {                                                           \
-    auto slots = msl_hand_in(MSL_OP_##OP##_ALL, uint(x));                                      \
-    uint came = msl_rt_active() & lanes;                                                       \
-    return msl_votes(slots, came) == came;                                                     \
+  MSL_FN bool prefix##_any(bool x) {                                                            \
+    auto slots = msl_hand_in(MSL_OP_##OP##_ANY, uint(x));                                       \
+    return msl_votes(slots, msl_rt_active() & lanes) != 0;                                      \
+  }                                                                                             \
+  MSL_FN bool prefix##_all(bool x) {                                                            \
+    auto slots = msl_hand_in(MSL_OP_##OP##_ALL, uint(x));                                       \
+    uint came = msl_rt_active() & lanes;                                                        \
+    return msl_votes(slots, came) == came;                                                      \
   }
 MSL_GROUP(simd, SIMD, ~0u)
 MSL_GROUP(quad, QUAD, msl_quad())
@@ -150,55 +150,58 @@ MSL_GROUP(quad, QUAD, msl_quad())
     (void)base, (void)at;                                                     \
     expression                                                                \
   }
-#define MSL_GROUP(prefix, OP, SIZE)                                                                               \
-  MSL_MOVE(prefix##_broadcast, OP##_BROADCAST, SIZE, k, return msl_lane<T>(slots, base + (k & (SIZE - 1u)));)     \
-  MSL_MOVE(prefix##_shuffle, OP##_SHUFFLE, SIZE, k, return msl_lane<T>(slots, base + (k & (SIZE - 1u)));)         \
-  MSL_MOVE(prefix##_shuffle_xor, OP##_SHUFFLE_XOR, SIZE, k,                                                       \
-           return msl_lane<T>(slots, base + ((at ^ k) & (SIZE - 1u)));)                                           \
-  MSL_MOVE(prefix##_shuffle_up, OP##_SHUFFLE_UP, SIZE, k, if (at < k) return x; return msl_lane<T>(slots, base + at - k);) \
-  MSL_MOVE(prefix##_shuffle_down, OP##_SHUFFLE_DOWN, SIZE, k,                                                     \
-           if (at + k >= SIZE) return x; return msl_lane<T>(slots, base + at + k);)                                        \
-  MSL_MOVE(prefix##_shuffle_rotate_up, OP##_SHUFFLE_ROTATE_UP, SIZE, k,                                           \
-           return msl_lane<T>(slots, base + ((at - k) & (SIZE - 1u)));)                                           \
-  MSL_MOVE(prefix##_shuffle_rotate_down, OP##_SHUFFLE_ROTATE_DOWN, SIZE, k,                                       \
-           return msl_lane<T>(slots, base + ((at + k) & (SIZE - 1u)));)                                           \
-  template <typename T>                                                                                           \
-  MSL_FN msl_lanes<T> prefix##_shuffle_and_fill_up(T x, T filling, ushort k, ushort modulo = SIZE) {              \
-    struct Pair {                                                                                                 \
-      T a, b;                                                                                                     \
-    } both{x, filling};                                                                                           \
-    auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_UP, both);                                            \
-    uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                    \
-    if (at < k) return msl_lane<Pair>(slots, base + modulo - k + at).b; return msl_lane<Pair>(slots, me - k).a;            \
-  }                                                                                                               \
-  template <typename T>                                                                                           \
-  MSL_FN msl_lanes<T> prefix##_shuffle_and_fill_down(T x, T filling, ushort k, ushort modulo = SIZE) {            \
-    struct Pair {                                                                                                 \
-      T a, b;                                                                                                     \
-    } both{x, filling};                                                                                           \
-    auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_DOWN, both);                                          \
-    uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                    \
-    if (at + k >= modulo) return msl_lane<Pair>(slots, base + at + k - modulo).b; return msl_lane<Pair>(slots, me + k).a;  \
-  }                                                                                                               \
-  struct prefix##_vote {                                                                                          \
-    typedef ulong vote_t;                                                                                         \
-    MSL_FN explicit constexpr prefix##_vote(vote_t v = 0) : v_(v) {}                                              \
-    MSL_FN constexpr explicit operator vote_t() const { return v_; }                                              \
-    MSL_FN constexpr bool all() const { return v_ == (SIZE == 32 ? 0xfffffffful : 15ul); }                        \
-    MSL_FN constexpr bool any() const { return v_ != 0; }                                                         \
-                                                                                                                  \
-   private:                                                                                                       \
-    vote_t v_;                                                                                                    \
-  };                                                                                                              \
-  MSL_FN prefix##_vote prefix##_ballot(bool x) {                                                                  \
-    auto slots = msl_hand_in(MSL_OP_##OP##_BALLOT, uint(x));                                                      \
-    uint base = msl_rt_lane() & ~(SIZE - 1u);                                                                     \
-    uint votes = msl_votes(slots, msl_rt_active());                                                               \
-    return prefix##_vote((votes >> base) & (SIZE == 32 ? ~0u : 15u));                                                                                  \
-  }                                                                                                               \
-  MSL_FN prefix##_vote prefix##_active_threads_mask() {                                                           \
-    (void)msl_rt_simd(MSL_OP_##OP##_ACTIVE_THREADS_MASK, 0, 0);                                                   \
-    return prefix##_vote((msl_rt_active() >> (msl_rt_lane() & ~(SIZE - 1u))) & (SIZE == 32 ? ~0u : 15u));         \
+#define MSL_GROUP(prefix, OP, SIZE)                                                                           \
+  MSL_MOVE(prefix##_broadcast, OP##_BROADCAST, SIZE, k, return msl_lane<T>(slots, base + (k & (SIZE - 1u)));) \
+  MSL_MOVE(prefix##_shuffle, OP##_SHUFFLE, SIZE, k, return msl_lane<T>(slots, base + (k & (SIZE - 1u)));)     \
+  MSL_MOVE(prefix##_shuffle_xor, OP##_SHUFFLE_XOR, SIZE, k,                                                   \
+           return msl_lane<T>(slots, base + ((at ^ k) & (SIZE - 1u)));)                                       \
+  MSL_MOVE(prefix##_shuffle_up, OP##_SHUFFLE_UP, SIZE, k, if (at < k) return x;                               \
+           return msl_lane<T>(slots, base + at - k);)                                                         \
+  MSL_MOVE(prefix##_shuffle_down, OP##_SHUFFLE_DOWN, SIZE, k, if (at + k >= SIZE) return x;                   \
+           return msl_lane<T>(slots, base + at + k);)                                                         \
+  MSL_MOVE(prefix##_shuffle_rotate_up, OP##_SHUFFLE_ROTATE_UP, SIZE, k,                                       \
+           return msl_lane<T>(slots, base + ((at - k) & (SIZE - 1u)));)                                       \
+  MSL_MOVE(prefix##_shuffle_rotate_down, OP##_SHUFFLE_ROTATE_DOWN, SIZE, k,                                   \
+           return msl_lane<T>(slots, base + ((at + k) & (SIZE - 1u)));)                                       \
+  template <typename T>                                                                                       \
+  MSL_FN msl_lanes<T> prefix##_shuffle_and_fill_up(T x, T filling, ushort k, ushort modulo = SIZE) {          \
+    struct Pair {                                                                                             \
+      T a, b;                                                                                                 \
+    } both{x, filling};                                                                                       \
+    auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_UP, both);                                        \
+    uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                \
+    if (at < k) return msl_lane<Pair>(slots, base + modulo - k + at).b;                                       \
+    return msl_lane<Pair>(slots, me - k).a;                                                                   \
+  }                                                                                                           \
+  template <typename T>                                                                                       \
+  MSL_FN msl_lanes<T> prefix##_shuffle_and_fill_down(T x, T filling, ushort k, ushort modulo = SIZE) {        \
+    struct Pair {                                                                                             \
+      T a, b;                                                                                                 \
+    } both{x, filling};                                                                                       \
+    auto slots = msl_hand_in(MSL_OP_##OP##_SHUFFLE_AND_FILL_DOWN, both);                                      \
+    uint me = msl_rt_lane(), at = me % modulo, base = me - at;                                                \
+    if (at + k >= modulo) return msl_lane<Pair>(slots, base + at + k - modulo).b;                             \
+    return msl_lane<Pair>(slots, me + k).a;                                                                   \
+  }                                                                                                           \
+  struct prefix##_vote {                                                                                      \
+    typedef ulong vote_t;                                                                                     \
+    MSL_FN explicit constexpr prefix##_vote(vote_t v = 0) : v_(v) {}                                          \
+    MSL_FN constexpr explicit operator vote_t() const { return v_; }                                          \
+    MSL_FN constexpr bool all() const { return v_ == (SIZE == 32 ? 0xfffffffful : 15ul); }                    \
+    MSL_FN constexpr bool any() const { return v_ != 0; }                                                     \
+                                                                                                              \
+   private:                                                                                                   \
+    vote_t v_;                                                                                                \
+  };                                                                                                          \
+  MSL_FN prefix##_vote prefix##_ballot(bool x) {                                                              \
+    auto slots = msl_hand_in(MSL_OP_##OP##_BALLOT, uint(x));                                                  \
+    uint base = msl_rt_lane() & ~(SIZE - 1u);                                                                 \
+    uint votes = msl_votes(slots, msl_rt_active());                                                           \
+    return prefix##_vote((votes >> base) & (SIZE == 32 ? ~0u : 15u));                                         \
+  }                                                                                                           \
+  MSL_FN prefix##_vote prefix##_active_threads_mask() {                                                       \
+    (void)msl_rt_simd(MSL_OP_##OP##_ACTIVE_THREADS_MASK, 0, 0);                                               \
+    return prefix##_vote((msl_rt_active() >> (msl_rt_lane() & ~(SIZE - 1u))) & (SIZE == 32 ? ~0u : 15u));     \
   }
 MSL_GROUP(simd, SIMD, 32u)
 MSL_GROUP(quad, QUAD, 4u)

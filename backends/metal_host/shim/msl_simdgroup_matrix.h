@@ -22,10 +22,11 @@ struct simdgroup_matrix {
 };
 #define MSL_X(t) typedef simdgroup_matrix<t, 8, 8> simdgroup_##t##8x8;
 MSL_X(float)
-MSL_X(half) MSL_X(bfloat)
+MSL_X(half)
+MSL_X(bfloat)
 #undef MSL_X
-    template <typename T, int C, int R = C>
-    MSL_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value) {
+template <typename T, int C, int R = C>
+MSL_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value) {
   simdgroup_matrix<T, C, R> m;
   m.e_ = vec<T, 2>(value, value);
   return m;
@@ -51,7 +52,8 @@ MSL_OUT_OF_LINE vec<float, 2> msl_row_by_columns(const __private char* slots, ve
 }
 template <typename D, typename A, typename B>
 MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2> b, vec<float, 2> c) {
-  auto slots = msl_hand_in(op, msl_product{vec<float, 2>(float(a.x), float(a.y)), vec<float, 2>(float(b.x), float(b.y))});
+  auto slots =
+      msl_hand_in(op, msl_product{vec<float, 2>(float(a.x), float(a.y)), vec<float, 2>(float(b.x), float(b.y))});
   c = msl_row_by_columns(slots, c);
   d = vec<D, 2>(D(c.x), D(c.y));
 }
@@ -96,8 +98,8 @@ MSL_MEMORY(__local)
 MSL_BINARY(+)
 MSL_BINARY(-)
 #undef MSL_BINARY
-    template <typename T>
-    MSL_FN simdgroup_matrix<T, 8, 8> operator*(simdgroup_matrix<T, 8, 8> a, simdgroup_matrix<T, 8, 8> b) {
+template <typename T>
+MSL_FN simdgroup_matrix<T, 8, 8> operator*(simdgroup_matrix<T, 8, 8> a, simdgroup_matrix<T, 8, 8> b) {
   simdgroup_matrix<T, 8, 8> r;
   simdgroup_multiply(r, a, b);
   return r;

@@ -225,24 +225,27 @@ MSL_X(bool)
   template <>    \
   constexpr __constant bool msl_floating<t> = true;
 MSL_X(float)
-MSL_X(half) MSL_X(bfloat)
+MSL_X(half)
+MSL_X(bfloat)
 #undef MSL_X
-    MSL_TRAIT(is_integral, msl_integral<msl_plain<T>>) MSL_TRAIT(is_floating_point, msl_floating<msl_plain<T>>)
-        MSL_TRAIT(is_arithmetic, msl_integral<msl_plain<T>> || msl_floating<msl_plain<T>>)
-            MSL_TRAIT(is_enum, __is_enum(T)) MSL_TRAIT(is_class, __is_class(T)) MSL_TRAIT(is_union, __is_union(T))
-                MSL_TRAIT(is_trivial, __is_trivial(T))
-                    MSL_TRAIT(is_trivially_copyable, __is_trivially_copyable(T))
-                        MSL_TRAIT(is_void, __is_same(remove_cv_t<T>, void)) MSL_TRAIT(is_const,
-                                                                                      !__is_same(T, remove_const_t<T>))
-                            MSL_TRAIT(is_pointer, is_pointer_plain<remove_cv_t<T>>::value)
-                                MSL_TRAIT(is_reference, is_reference_plain<T>::value)
-                                    MSL_TRAIT(is_scalar, is_arithmetic_v<T> || __is_enum(T) ||
-                                                             is_pointer_plain<remove_cv_t<T>>::value)
-                                        MSL_TRAIT(is_signed, msl_floating<msl_plain<T>> || __is_signed(msl_plain<T>))
-                                            MSL_TRAIT(is_unsigned, __is_unsigned(msl_plain<T>))
+MSL_TRAIT(is_integral, msl_integral<msl_plain<T>>)
+MSL_TRAIT(is_floating_point, msl_floating<msl_plain<T>>)
+MSL_TRAIT(is_arithmetic, msl_integral<msl_plain<T>> || msl_floating<msl_plain<T>>)
+MSL_TRAIT(is_enum, __is_enum(T))
+MSL_TRAIT(is_class, __is_class(T))
+MSL_TRAIT(is_union, __is_union(T))
+MSL_TRAIT(is_trivial, __is_trivial(T))
+MSL_TRAIT(is_trivially_copyable, __is_trivially_copyable(T))
+MSL_TRAIT(is_void, __is_same(remove_cv_t<T>, void))
+MSL_TRAIT(is_const, !__is_same(T, remove_const_t<T>))
+MSL_TRAIT(is_pointer, is_pointer_plain<remove_cv_t<T>>::value)
+MSL_TRAIT(is_reference, is_reference_plain<T>::value)
+MSL_TRAIT(is_scalar, is_arithmetic_v<T> || __is_enum(T) || is_pointer_plain<remove_cv_t<T>>::value)
+MSL_TRAIT(is_signed, msl_floating<msl_plain<T>> || __is_signed(msl_plain<T>))
+MSL_TRAIT(is_unsigned, __is_unsigned(msl_plain<T>))
 #undef MSL_TRAIT
-                                                template <typename T>
-                                                struct make_unsigned {
+template <typename T>
+struct make_unsigned {
   typedef __make_unsigned(T) type;
 };
 template <typename T>

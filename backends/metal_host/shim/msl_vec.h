@@ -45,11 +45,19 @@ struct msl_swizzle {
 #define MSL_ASSIGN(op) \
   MSL_FN void operator op##=(value v) { put<0, I...>(value(at[I]...) op v); }
   MSL_ASSIGN(+)
-  MSL_ASSIGN(-) MSL_ASSIGN(*) MSL_ASSIGN(/) MSL_ASSIGN(%) MSL_ASSIGN(&) MSL_ASSIGN(|) MSL_ASSIGN(^) MSL_ASSIGN(<<)
-      MSL_ASSIGN(>>)
+  MSL_ASSIGN(-)
+  MSL_ASSIGN(*)
+  MSL_ASSIGN(/)
+  MSL_ASSIGN(%)
+  MSL_ASSIGN(&)
+  MSL_ASSIGN(|)
+  MSL_ASSIGN(^)
+  MSL_ASSIGN(<<)
+  MSL_ASSIGN(>>)
 #undef MSL_ASSIGN
-          private : template <int K, int First, int... Rest>
-                    MSL_FN void put(value v) {
+ private:
+  template <int K, int First, int... Rest>
+  MSL_FN void put(value v) {
     at[First] = v.template component<K>();
     if constexpr (sizeof...(Rest) > 0) put<K + 1, Rest...>(v);
   }
@@ -104,47 +112,62 @@ constexpr __constant bool msl_splats = is_arithmetic_v<U> && !is_same_v<U, T> &&
   }
 #define MSL_NEGATED(c) T(-c)
 #define MSL_INVERTED(c) T(~c)
-#define MSL_MEMBERS(N, GET, ALL, BOTH)                                                                               \
-  typedef T value_type;                                                                                              \
-  vec() = default;                                                                                                   \
-  vec(const vec&) = default;                                                                                         \
-  vec& operator=(const vec&) = default;                                                                              \
-  template <typename U, enable_if_t<is_same_v<remove_cv_t<U>, vec>, bool> = true>                                    \
-  MSL_FN constexpr vec(const __constant U& a) : v_{ALL(T)} {}                                                        \
-  template <typename U, enable_if_t<is_same_v<remove_cv_t<U>, vec>, bool> = true>                                    \
-  MSL_FN vec& operator=(const __constant U& o) {                                                                     \
-    return *this = vec(o);                                                                                           \
-  }                                                                                                                  \
-  template <typename U, enable_if_t<msl_splats<U, T>, bool> = true>                                                  \
-  MSL_FN constexpr vec(U s) : vec(T(s)) {}                                                                           \
-  template <typename U, enable_if_t<!is_same_v<U, T>, bool> = true>                                                  \
-  MSL_FN explicit constexpr vec(vec<U, N> a) : vec(ALL(T)) {}                                                        \
-  template <int... I>                                                                                                \
-  MSL_FN constexpr msl_swizzle<T, I...> swizzle_of() {                                                               \
-    static_assert(((I < N) && ...), "vec: the vector has no such component");                                        \
-    static_assert(msl_distinct(I...), "vec: a component is assigned twice");                                         \
-    return msl_swizzle<T, I...>{v_};                                                                                 \
-  }                                                                                                                  \
-  MSL_READ(N, , GET)                                                                                                 \
-  MSL_READ(N, __constant, GET)                                                                                       \
-  MSL_INDEX(__private)                                                                                               \
-  MSL_INDEX(__global)                                                                                                \
-  MSL_INDEX(__local)                                                                                                 \
-  MSL_FN const __constant T& operator[](int i) const __constant { return v_[i]; }                                    \
-  MSL_FN constexpr const T& operator[](int i) const { return v_[i]; }                                                \
-  MSL_BINARY(+, BOTH)                                                                                                \
-  MSL_BINARY(-, BOTH) MSL_BINARY(*, BOTH) MSL_BINARY(/, BOTH) MSL_BINARY(%, BOTH) MSL_BINARY(&, BOTH)                \
-      MSL_BINARY(|, BOTH) MSL_BINARY(^, BOTH) MSL_BINARY(<<, BOTH) MSL_BINARY(>>, BOTH) MSL_COMPARE(N, ==, BOTH)     \
-          MSL_COMPARE(N, !=, BOTH) MSL_COMPARE(N, <, BOTH) MSL_COMPARE(N, >, BOTH) MSL_COMPARE(N, <=, BOTH)          \
-              MSL_COMPARE(N, >=, BOTH) MSL_COMPARE(N, &&, BOTH) MSL_COMPARE(N, ||, BOTH) friend MSL_FN constexpr vec \
-              operator-(vec a) {                                                                                     \
-    return vec(ALL(MSL_NEGATED));                                                                                    \
-  }                                                                                                                  \
-  friend MSL_FN constexpr vec operator+(vec a) { return a; }                                                         \
-  friend MSL_FN constexpr vec operator~(vec a) { return vec(ALL(MSL_INVERTED)); }                                    \
-  friend MSL_FN constexpr vec<bool, N> operator!(vec a) { return vec<bool, N>(ALL(!)); }                             \
-  MSL_STEP(+, __private)                                                                                             \
-  MSL_STEP(+, __global) MSL_STEP(+, __local) MSL_STEP(-, __private) MSL_STEP(-, __global) MSL_STEP(-, __local)
+#define MSL_MEMBERS(N, GET, ALL, BOTH)                                                   \
+  typedef T value_type;                                                                  \
+  vec() = default;                                                                       \
+  vec(const vec&) = default;                                                             \
+  vec& operator=(const vec&) = default;                                                  \
+  template <typename U, enable_if_t<is_same_v<remove_cv_t<U>, vec>, bool> = true>        \
+  MSL_FN constexpr vec(const __constant U& a) : v_{ALL(T)} {}                            \
+  template <typename U, enable_if_t<is_same_v<remove_cv_t<U>, vec>, bool> = true>        \
+  MSL_FN vec& operator=(const __constant U& o) {                                         \
+    return *this = vec(o);                                                               \
+  }                                                                                      \
+  template <typename U, enable_if_t<msl_splats<U, T>, bool> = true>                      \
+  MSL_FN constexpr vec(U s) : vec(T(s)) {}                                               \
+  template <typename U, enable_if_t<!is_same_v<U, T>, bool> = true>                      \
+  MSL_FN explicit constexpr vec(vec<U, N> a) : vec(ALL(T)) {}                            \
+  template <int... I>                                                                    \
+  MSL_FN constexpr msl_swizzle<T, I...> swizzle_of() {                                   \
+    static_assert(((I < N) && ...), "vec: the vector has no such component");            \
+    static_assert(msl_distinct(I...), "vec: a component is assigned twice");             \
+    return msl_swizzle<T, I...>{v_};                                                     \
+  }                                                                                      \
+  MSL_READ(N, , GET)                                                                     \
+  MSL_READ(N, __constant, GET)                                                           \
+  MSL_INDEX(__private)                                                                   \
+  MSL_INDEX(__global)                                                                    \
+  MSL_INDEX(__local)                                                                     \
+  MSL_FN const __constant T& operator[](int i) const __constant { return v_[i]; }        \
+  MSL_FN constexpr const T& operator[](int i) const { return v_[i]; }                    \
+  MSL_BINARY(+, BOTH)                                                                    \
+  MSL_BINARY(-, BOTH)                                                                    \
+  MSL_BINARY(*, BOTH)                                                                    \
+  MSL_BINARY(/, BOTH)                                                                    \
+  MSL_BINARY(%, BOTH)                                                                    \
+  MSL_BINARY(&, BOTH)                                                                    \
+  MSL_BINARY(|, BOTH)                                                                    \
+  MSL_BINARY(^, BOTH)                                                                    \
+  MSL_BINARY(<<, BOTH)                                                                   \
+  MSL_BINARY(>>, BOTH)                                                                   \
+  MSL_COMPARE(N, ==, BOTH)                                                               \
+  MSL_COMPARE(N, !=, BOTH)                                                               \
+  MSL_COMPARE(N, <, BOTH)                                                                \
+  MSL_COMPARE(N, >, BOTH)                                                                \
+  MSL_COMPARE(N, <=, BOTH)                                                               \
+  MSL_COMPARE(N, >=, BOTH)                                                               \
+  MSL_COMPARE(N, &&, BOTH)                                                               \
+  MSL_COMPARE(N, ||, BOTH)                                                               \
+  friend MSL_FN constexpr vec operator-(vec a) { return vec(ALL(MSL_NEGATED)); }         \
+  friend MSL_FN constexpr vec operator+(vec a) { return a; }                             \
+  friend MSL_FN constexpr vec operator~(vec a) { return vec(ALL(MSL_INVERTED)); }        \
+  friend MSL_FN constexpr vec<bool, N> operator!(vec a) { return vec<bool, N>(ALL(!)); } \
+  MSL_STEP(+, __private)                                                                 \
+  MSL_STEP(+, __global)                                                                  \
+  MSL_STEP(+, __local)                                                                   \
+  MSL_STEP(-, __private)                                                                 \
+  MSL_STEP(-, __global)                                                                  \
+  MSL_STEP(-, __local)
 #define MSL_ALL2(e) e(a.x), e(a.y)
 #define MSL_BOTH2(to, op) to(a.x op b.x), to(a.y op b.y)
 #define MSL_GET2        \
