@@ -1,7 +1,6 @@
 #include "backends/metal_host/device.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "backends/clike/alignment.h"
 #include "backends/metal/text.h"
+#include "backends/metal_host/guarded_memory.h"
 #include "backends/metal_host/program.h"
 
 namespace mt::metal_host {
@@ -20,32 +20,25 @@ constexpr std::size_t kWidestAccess = 16;  // bytes
 
 class HostBuffer final : public Buffer {
  public:
-  explicit HostBuffer(std::size_t bytes) : bytes_(bytes), mapped_((bytes + 4096) / 4096 * 4096) {
-    void* m = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m == MAP_FAILED) throw Error(fmt::format("metal-host: no memory for a buffer of {} bytes", bytes));
-    data_ = static_cast<std::byte*>(m);
-  }
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
-  ~HostBuffer() override { munmap(data_, mapped_); }
-  std::size_t bytes() const override { return bytes_; }
+  explicit HostBuffer(std::size_t bytes) : memory_(bytes, GuardedMemory::Align::Begin) {}
+  std::size_t bytes() const override { return memory_.bytes(); }
   void write(const void* from, std::size_t bytes, std::size_t offset) override {
     check(bytes, offset);
-    if (bytes) std::memcpy(data_ + offset, from, bytes);
+    if (bytes) std::memcpy(memory_.data() + offset, from, bytes);
   }
   void read(void* to, std::size_t bytes, std::size_t offset) const override {
     check(bytes, offset);
-    if (bytes) std::memcpy(to, data_ + offset, bytes);
+    if (bytes) std::memcpy(to, memory_.data() + offset, bytes);
   }
-  std::byte* host() override { return data_; }
+  std::byte* host() override { return memory_.data(); }
 
  private:
   void check(std::size_t bytes, std::size_t offset) const {
-    if (offset > bytes_ || bytes > bytes_ - offset)
-      throw Error(fmt::format("metal-host: {} bytes at {} do not lie in a buffer of {}", bytes, offset, bytes_));
+    if (offset > memory_.bytes() || bytes > memory_.bytes() - offset)
+      throw Error(
+          fmt::format("metal-host: {} bytes at {} do not lie in a buffer of {}", bytes, offset, memory_.bytes()));
   }
-  std::size_t bytes_, mapped_;
-  std::byte* data_ = nullptr;
+  GuardedMemory memory_;
 };
 
 /// One kernel's Metal text, compiled as it is and, when a launch first calls for it, with checks.

@@ -1,8 +1,6 @@
 #include "backends/metal_host/group_runner.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -40,17 +38,10 @@ std::uint64_t nothing() {
 
 GroupRunner* GroupRunner::current() { return running; }
 
-GroupRunner::GroupRunner() : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-  signal_stack_ = std::make_unique<std::byte[]>(kSignalStack);
-  void* m =
-      mmap(nullptr, kArea + 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (m == MAP_FAILED) throw Error("metal-host: no memory for threadgroup arrays");
-  memory_ = static_cast<std::byte*>(m) + page_;
-  mprotect(memory_ - page_, page_, PROT_NONE);
-  mprotect(memory_ + kArea, page_, PROT_NONE);
-}
+GroupRunner::GroupRunner()
+    : memory_(kArea, GuardedMemory::Align::Begin), signal_stack_(std::make_unique<std::byte[]>(kSignalStack)) {}
 
-GroupRunner::~GroupRunner() { munmap(memory_ - page_, kArea + 2 * page_); }
+GroupRunner::~GroupRunner() = default;
 
 void GroupRunner::begin(const Launch& launch) {
   launch_ = &launch;
@@ -111,7 +102,7 @@ void GroupRunner::place_threadgroup_memory() {
   parameters_.clear();
   std::size_t at = 0;
   for (const auto& [index, bytes] : launch_->threadgroup) {
-    parameters_.push_back({memory_ + at, bytes, fmt::format("[[threadgroup({})]]", index), true});
+    parameters_.push_back({memory_.data() + at, bytes, fmt::format("[[threadgroup({})]]", index), true});
     at += rounded(bytes, 64) + kGap;
     provided_ += rounded(bytes, 16);
   }
@@ -272,7 +263,7 @@ std::byte* GroupRunner::array(std::uint32_t id, std::size_t bytes, std::size_t a
       fail({fmt::format("its threadgroup memory grows to {} bytes; a threadgroup has {}", provided_,
                         kMaxThreadgroupBytes),
             site});
-    a.data = memory_ + at;
+    a.data = memory_.data() + at;
     a.bytes = bytes;
     a.name = fmt::format("threadgroup array {}", name ? std::string(name) : fmt::format("number {}", id));
     used_ = at + bytes + kGap;

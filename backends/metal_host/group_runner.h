@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/metal_host/fiber.h"
+#include "backends/metal_host/guarded_memory.h"
 #include "backends/metal_host/launch.h"
 
 namespace mt::metal_host {
@@ -119,8 +120,8 @@ class GroupRunner {
   std::vector<std::uint32_t> order_;  // of simdgroups
   std::mt19937_64 random_;
 
-  std::byte* memory_ = nullptr;  // threadgroup memory between two inaccessible pages
-  std::size_t page_ = 4096, used_ = 0, provided_ = 0;
+  GuardedMemory memory_;  // for threadgroup arrays
+  std::size_t used_ = 0, provided_ = 0;
   std::vector<GroupArray> arrays_, parameters_;
 
   std::unique_ptr<Checker> checker_;

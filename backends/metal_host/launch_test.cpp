@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "backends/metal_host/guarded_memory.h"
 #include "backends/metal_host/testing.h"
 
 namespace mt::metal_host {
@@ -244,6 +245,23 @@ TEST(Launch, WhatTheProcessorRefusesEndsTheLaunchOnly) {
   const msl_entry fine = [](const msl_context* c) { buffer<int>(c, 0)[0] = 7; };
   EXPECT_EQ(Trial(fine, 1, 4).bind(out)(), "");
   EXPECT_EQ(out[0], 7);
+}
+
+TEST(Launch, MemoryBesideABufferTraps) {
+  const GuardedMemory exact(64, GuardedMemory::Align::End), odd(3, GuardedMemory::Align::End);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(odd.data()) % 16, 0u);
+  const auto touch = [&](const GuardedMemory& m, std::uint32_t word) {
+    Trial r([](const msl_context* c) { buffer<volatile std::uint32_t>(c, 0)[0] = 1; }, 1, 1);
+    r.launch.buffers = {{0, m.data() + std::size_t{4} * word, m.bytes(), "x", false, 4}};
+    return r();
+  };
+  EXPECT_EQ(touch(exact, 15), "");
+  EXPECT_EQ(touch(exact, 16), "thread 0 of threadgroup 0 touches byte 0 of buffer 0 (x), which has 64");
+  EXPECT_NE(touch(odd, 4), "");
+  EXPECT_NE(touch(exact, 250u << 20), "");
+  const GuardedMemory page(1, GuardedMemory::Align::Begin), none(0, GuardedMemory::Align::End);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(page.data()) % 4096, 0u);
+  EXPECT_NE(touch(none, 0), "");
 }
 
 TEST(Launch, TextEndsALaunchWithItsOwnWords) {

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <memory>
 #include <thread>
 
 #include "backends/metal_host/fiber.h"
+#include "backends/metal_host/guarded_memory.h"
 #include "backends/metal_host/program.h"
 
 namespace mt::metal_host {
@@ -147,6 +150,8 @@ TextRun MslTextRunner::run(std::string_view text, const std::string& filename, c
   if (k.max_threads > 0 && threads > static_cast<std::uint64_t>(k.max_threads))
     throw Error(
         fmt::format("[{}] claims at most {} threads a threadgroup; the launch has {}", k.name, k.max_threads, threads));
+  // The kernel gets copies: what it does beside them traps, and does not reach this process.
+  std::vector<std::unique_ptr<GuardedMemory>> memory;
   for (const TextBuffer& b : wanted.buffers) {
     const auto p = std::find_if(k.parameters.begin(), k.parameters.end(),
                                 [&](const MslParameter& q) { return q.kind == MslKind::Buffer && q.index == b.index; });
@@ -155,7 +160,10 @@ TextRun MslTextRunner::run(std::string_view text, const std::string& filename, c
     const std::size_t part = p->element_bytes / static_cast<std::size_t>(std::max(1, p->components));
     const int granule =
         p->scalar == MslScalar::Other || part == 0 ? 1 : static_cast<int>(std::min<std::size_t>(part, 4));
-    launch.buffers.push_back({b.index, b.data, b.bytes, p->name, p->read_only, granule == 3 ? 1 : granule});
+    memory.push_back(std::make_unique<GuardedMemory>(b.bytes, GuardedMemory::Align::End));
+    if (b.bytes) std::memcpy(memory.back()->data(), b.data, b.bytes);
+    launch.buffers.push_back(
+        {b.index, memory.back()->data(), b.bytes, p->name, p->read_only, granule == 3 ? 1 : granule});
   }
   program.set_entry(k, launch);
   LaunchCounts counts;
@@ -163,6 +171,8 @@ TextRun MslTextRunner::run(std::string_view text, const std::string& filename, c
   const auto fault = run_launch(launch, &counts);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (fault) fail(program, k.name, filename, *fault);
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (memory[i]->bytes()) std::memcpy(wanted.buffers[i].data, memory[i]->data(), memory[i]->bytes());
   result.threads = counts.threads;
   result.barriers = counts.barriers;
   result.simd_operations = counts.simd_operations;

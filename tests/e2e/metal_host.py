@@ -81,6 +81,14 @@ def misuse(folder):
     expect_run([*RUN, "scale", *geometry, *short], 1,
                "scale.metal:8: [scale] thread 8 of threadgroup 3 reads 4 bytes at byte 800 of buffer 0 (x), which has "
                "800")
+    # Unchecked, the memory beside a buffer traps all the same.
+    for index, byte in ((0, 800), (1, 256)):
+        size = [256, 256]
+        size[index] = byte // 4
+        expect_run([*RUN, "scale", *geometry, "--buffer", f"0=zeros:f32:{size[0]}", f"1=zeros:f32:{size[1]}", "2=f32:1"],
+                   1, f"touches byte {byte} of buffer {index}", f"which has {byte}", "scale.metal:")
+    expect_run([*RUN, "scale", "--grid", "100000", "--tpg", "64", "--buffer", "0=zeros:f32:6400000", "1=zeros:f32:2",
+                "2=f32:1"], 1, "of buffer 1 (out), which has 8")
     expect("a run that fails writes nothing", entries(folder) == ["scale.metal"], entries(folder))
     expect_run([*RUN, "racy", "--grid", "1", "--tpg", "64", "--buffer", "0=zeros:f32:64", "--check"], 1,
                "scale.metal:14: [racy] race on byte 4 of threadgroup array tile: thread 1 of threadgroup 0 writes it and "
