@@ -5,6 +5,9 @@ struct matrix {
   static_assert(is_same_v<T, float> || is_same_v<T, half>, "matrix: elements are float or half");
   vec<T, R> c_[C];
   matrix() = default;
+  matrix(const matrix&) = default;
+  matrix(const __constant matrix&) = default;
+  matrix& operator=(const matrix&) = default;
   MSL_FN explicit matrix(T d) {
     for (int i = 0; i < C; ++i)
       for (int j = 0; j < R; ++j) c_[i].v_[j] = i == j ? d : T(0);

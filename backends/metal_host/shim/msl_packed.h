@@ -5,6 +5,9 @@ template <typename T, int N>
 struct packed_vec {
   T v_[N];
   packed_vec() = default;
+  packed_vec(const packed_vec&) = default;
+  packed_vec(const __constant packed_vec&) = default;
+  packed_vec& operator=(const packed_vec&) = default;
   MSL_FN constexpr packed_vec(T s) {
     for (int i = 0; i < N; ++i) v_[i] = s;
   }
@@ -54,6 +57,10 @@ struct packed_vec {
 template <typename T, size_t N>
 struct array {
   T v_[N];
+  array() = default;
+  array(const array&) = default;
+  array(const __constant array&) = default;
+  array& operator=(const array&) = default;
 #define MSL_INDEX(as)                                    \
   MSL_FN as T& operator[](size_t i) as { return v_[i]; } \
   MSL_FN const as T& operator[](size_t i) const as { return v_[i]; }
@@ -90,6 +97,13 @@ MSL_FN constexpr uniform<T> make_uniform(uniform<T> x) {
   typedef packed_vec<t, 2> packed_##t##2; \
   typedef packed_vec<t, 3> packed_##t##3; \
   typedef packed_vec<t, 4> packed_##t##4;
+MSL_NAMES(MSL_X)
+#undef MSL_X
+// Layouts that buffers rely on; the classes are also made here once instead of in every text.
+#define MSL_X(t)                                                                                                     \
+  static_assert(sizeof(t##2) == 2 * sizeof(t) && sizeof(t##3) == 4 * sizeof(t) && sizeof(t##4) == 4 * sizeof(t));    \
+  static_assert(alignof(t##2) == 2 * sizeof(t) && alignof(t##3) == 4 * sizeof(t) && alignof(t##4) == 4 * sizeof(t)); \
+  static_assert(sizeof(packed_##t##3) == 3 * sizeof(t) && alignof(packed_##t##3) == alignof(t));
 MSL_NAMES(MSL_X)
 #undef MSL_X
 }  // namespace metal
