@@ -222,7 +222,7 @@ std::vector<std::string> language_arguments(int language, int optimise, bool che
 #endif
   // The instrumentation leaves out accesses wider than those of the text.
   if (optimise > 1 && !check) all.insert(all.end(), {"-vectorize-slp", "-vectorize-loops"});
-  if (check) all.insert(all.end(), {"-fsanitize=thread"});
+  if (check) all.insert(all.end(), {"-fsanitize=thread", "-fsanitize=array-bounds"});
   if (steps) all.insert(all.end(), {"-fsanitize-coverage-type=3", "-fsanitize-coverage-trace-pc"});
   return all;
 }

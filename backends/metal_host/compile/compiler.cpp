@@ -18,8 +18,8 @@ namespace mt::metal_host {
 namespace {
 
 constexpr std::size_t kMaxText = 64u << 20;
-// Part of every key: raised when the same text would lower to another object.
-constexpr int kVersion = 1;
+// Part of every key: raised when what is kept of an object changes.
+constexpr int kVersion = 2;
 
 ObjectCache& cache() {
   static ObjectCache objects(ObjectCache::standard_folder("metal-host"));
@@ -61,7 +61,11 @@ class Compilation {
       source = preprocessed.take();
       tokens = lex(source, filename_);
     }
-    const std::string key = key_of(source);
+    Lowered low = lower(std::move(tokens), options_.kernels, options_.language);
+    check_wanted(low);
+    if (!low.errors.empty()) return Error(joined(low.errors));
+    // The lowered text is part of the key, so that an object never outlives what made it.
+    const std::string key = key_of(source, low.text);
     if (options_.use_cache) {
       if (const auto found = cache().find(key)) {
         if (auto object = unpack(*found)) {
@@ -71,7 +75,7 @@ class Compilation {
         }
       }
     }
-    auto object = compile(std::move(tokens));
+    auto object = compile(std::move(low));
     if (!object) return object;
     MslObject result = object.take();
     if (options_.use_cache) cache().store(key, pack(result));
@@ -87,12 +91,12 @@ class Compilation {
     return language_arguments(options_.language, std::clamp(options_.optimise, 0, 3), options_.check, options_.steps);
   }
 
-  std::string key_of(const std::string& source) const {
+  std::string key_of(const std::string& source, const std::string& lowered) const {
     std::string all = fmt::format("{}\n{}\n{}\n{}", kVersion, shim_hash(), clang_identity(), filename_);
     for (const std::string& a : arguments()) all += "\n" + a;
     for (const std::string& k : options_.kernels) all += "\nkernel " + k;
     all += fmt::format("\n{}\n", options_.syntax_only);
-    return hash_hex(all + source);
+    return hash_hex(all + source + "\n" + lowered);
   }
 
   Result<std::string> preprocess() const {
@@ -123,8 +127,7 @@ class Compilation {
         fmt::format("{}: the preprocessor ended with status {}: {}", filename_, run.status, run.errors.substr(0, 500)));
   }
 
-  Result<MslObject> compile(Tokens tokens) const {
-    Lowered low = lower(std::move(tokens), options_.kernels, options_.language);
+  void check_wanted(Lowered& low) const {
     for (const std::string& wanted : options_.kernels) {
       if (std::find(low.known.begin(), low.known.end(), wanted) != low.known.end()) continue;
       std::string names;
@@ -133,7 +136,9 @@ class Compilation {
       low.errors.push_back(fmt::format("{}: there is no kernel '{}'; {}", filename_, wanted,
                                        names.empty() ? "the text has none" : "its kernels are " + names));
     }
-    if (!low.errors.empty()) return Error(joined(low.errors));
+  }
+
+  Result<MslObject> compile(Lowered low) const {
     std::vector<std::string> all = arguments();
     const std::string precompiled = precompiled_shim(all);
     if (!check_plugin().empty()) all.insert(all.end(), {"-load", check_plugin()});

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "backends/elf_loader.h"
 #include "backends/metal_host/compile/diagnostics.h"
@@ -107,6 +108,28 @@ TEST_F(MslCompiler, UnknownKernelsAndLanguagesAreNamed) {
   options.language = 200;
   EXPECT_FALSE(compile_msl(kScale, "scale.metal", options));
   EXPECT_FALSE(compile_msl(std::string("a\0b", 3), "zero.metal", {}));
+}
+
+TEST_F(MslCompiler, IncludesAreFoundBesideTheFileAndNamed) {
+  const fs::path folder = fs::temp_directory_path() / ("mt_msl_include_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "half.h") << "#pragma once\ninline float halved(float x) { return x * kHalf; }\n";
+  MslOptions options;
+  options.use_cache = false;
+  const std::string text =
+      "#include <metal_stdlib>\nusing namespace metal;\n#include \"half.h\"\n"
+      "kernel void k(device float* x [[buffer(0)]]) { x[0] = halved(x[0]); }\n";
+  const auto missing = compile_msl(text, (folder / "k.metal").string(), options);
+  ASSERT_FALSE(missing);
+  const std::string want = (folder / "half.h").string() + ":2: error: use of undeclared identifier 'kHalf'";
+  EXPECT_NE(std::string(missing.error().what()).find(want), std::string::npos) << missing.error().what();
+  options.defines = {"kHalf=0.5f"};
+  const auto defined = compile_msl(text, (folder / "k.metal").string(), options);
+  EXPECT_TRUE(defined) << defined.error().what();
+  EXPECT_FALSE(compile_msl(text, "elsewhere/k.metal", options));
+  options.include_dirs = {folder.string()};
+  EXPECT_TRUE(compile_msl(text, "elsewhere/k.metal", options));
+  fs::remove_all(folder);
 }
 
 TEST_F(MslCompiler, AnyBytesAreRefusedWithoutAnObject) {

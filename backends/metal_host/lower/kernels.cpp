@@ -251,7 +251,10 @@ void Unit::kernel_definition(std::size_t mark, std::size_t first) {
   for (const std::size_t i : {mark, first})
     if (const auto* all = attributes(i))
       for (const Attribute& a : *all)
-        if (a.name == "max_total_threads_per_threadgroup") number(a.arguments, k.max_threads);
+        if (a.name == "max_total_threads_per_threadgroup" && number(a.arguments, k.max_threads) &&
+            (k.max_threads < 1 || k.max_threads > 1024))
+          error(i, fmt::format("kernel '{}' has at most {} threads in a threadgroup; write 1 to 1024", function,
+                               k.max_threads));
   kernels_[function] = k;
   const std::size_t body = close + 1, end = match(body);
   kernel_bodies_.push_back({body, end});
