@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 #include "backends/metal/dialect.h"
 #include "backends/metal/text.h"
+#include "backends/text_runner.h"
 
 namespace mt::metal {
 namespace {
@@ -19,6 +20,20 @@ class MetalBackend final : public Backend {
   }
   std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
     return Artefact{"metal", metal_text(stages)};
+  }
+  /// By whichever backend compiles Metal text here. Our text deserves no warning, so one counts as a failure.
+  std::optional<std::string> check_artefact(const Artefact& artefact,
+                                            std::map<std::string, std::string>*) const override {
+    for (const Backend* b : backends()) {
+      const TextRunner* runner = b->text_runner();
+      if (!runner || !runner->unavailable().empty()) continue;
+      try {
+        return runner->contents(artefact.text, "text.metal", {}).warnings;
+      } catch (const Error& e) {
+        return e.what();
+      }
+    }
+    return std::nullopt;
   }
   Result<std::unique_ptr<Device>> open(int) const override { return Error(kNoDevice); }
   std::string unavailable() const override { return kNoDevice; }

@@ -14,6 +14,18 @@ namespace {
 
 const Backend& backend() { return *find_backend("metal-host"); }
 
+TEST(MetalText, IsCheckedByTheCompilerThatIsHere) {
+  if (const std::string why = backend().unavailable(); !why.empty()) GTEST_SKIP() << why;
+  const Backend& metal = *find_backend("metal");
+  const std::string head =
+      "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float* x [[buffer(0)]]) {\n";
+  EXPECT_EQ(metal.check_artefact({"metal", head + "  x[0] = exp(x[1]);\n}\n"}), "");
+  const auto broken = metal.check_artefact({"metal", head + "  x[0] = undeclared;\n}\n"});
+  ASSERT_TRUE(broken);
+  EXPECT_NE(broken->find("text.metal:4: error: use of undeclared identifier 'undeclared'"), std::string::npos)
+      << *broken;
+}
+
 class MetalHost : public ::testing::Test {
  protected:
   void SetUp() override {
