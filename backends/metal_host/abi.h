@@ -1,10 +1,11 @@
 /* What compiled Metal text and the runtime share. Plain C: the shim reads it inside clang ("C++ for OpenCL"), the
  * runtime as C++. An object is a relocatable ELF file (position-independent code, no thread-local or writable data)
- * that the runtime places itself; it may call what is declared here, the __tsan_* and __ubsan_*_minimal entry points of
- * clang's instrumentation, and the functions of libm and of the compiler's own library that the runtime's table lists.
+ * that the runtime places itself; it may call what is declared here, the __tsan_* entry points and
+ * __ubsan_handle_out_of_bounds_abort of clang's instrumentation, and the functions of libm and of the compiler's own
+ * library that the runtime's table lists.
  *
- * Objects for checked runs are made with -fsanitize=thread and without vectorisers: that instrumentation leaves out
- * accesses wider than 16 bytes. */
+ * Objects for checked runs are made with -fsanitize=thread and array-bounds and without vectorisers: the former leaves
+ * out accesses wider than 16 bytes. */
 #ifndef MT_METAL_HOST_ABI_H
 #define MT_METAL_HOST_ABI_H
 

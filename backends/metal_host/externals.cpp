@@ -1,5 +1,7 @@
 #include "backends/metal_host/externals.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -115,9 +117,36 @@ void atomic_fence(int) {}
 
 // ── -fsanitize=array-bounds ──
 
-__attribute__((noinline)) void index_out_of_range() {
+/// `'__private float[8]'` as Metal's `float[8]`.
+std::string metal_type(std::string name) {
+  std::erase(name, '\'');
+  for (const auto& [ours, metals] : {std::pair{"__private ", ""},
+                                     {"__local ", "threadgroup "},
+                                     {"__global ", "device "},
+                                     {"__constant ", "constant "}})
+    for (std::size_t at; (at = name.find(ours)) != std::string::npos;) name.replace(at, std::strlen(ours), metals);
+  return name;
+}
+
+/// What clang says of the place and the array, laid out as its calls give it.
+struct ArrayType {
+  std::uint16_t kind, info;
+  char name[1];  // in quotes, to its zero byte
+};
+struct IndexCheck {
+  const char* file;
+  std::uint32_t line, column;
+  const ArrayType *array, *index;
+};
+
+__attribute__((noinline)) void index_out_of_range(const IndexCheck* check, std::uintptr_t index) {
   GroupRunner* r = GroupRunner::current();
-  r->fail({r->who(r->fiber().context.thread_index_in_threadgroup) + " has an index outside an array of fixed size",
+  // An integer's `info` is the logarithm of its bits above a bit that says whether it is signed.
+  const unsigned bits = 1u << (check->index->info >> 1);
+  auto value = static_cast<std::intptr_t>(index);
+  if ((check->index->info & 1) && bits < 64) value = static_cast<std::intptr_t>(index << (64 - bits)) >> (64 - bits);
+  r->fail({fmt::format("{} takes element {} of an array {}", r->who(r->fiber().context.thread_index_in_threadgroup),
+                       value, metal_type(check->array->name)),
            MT_SITE});
 }
 
@@ -210,8 +239,7 @@ Table make_table() {
   put_atomics<std::uint64_t>(t);
   put(t, "__tsan_atomic_thread_fence", &atomic_fence);
   put(t, "__tsan_atomic_signal_fence", &atomic_fence);
-  put(t, "__ubsan_handle_out_of_bounds_minimal", &index_out_of_range);
-  put(t, "__ubsan_handle_out_of_bounds_minimal_abort", &index_out_of_range);
+  put(t, "__ubsan_handle_out_of_bounds_abort", &index_out_of_range);
   put(t, "__truncsfbf2", &to_bf16);
   put(t, "__truncsfhf2", &to_f16);
   put(t, "__gnu_f2h_ieee", &to_f16);

@@ -41,6 +41,12 @@ kernel void apart(device float* out [[buffer(0)]], uint lane [[thread_index_in_s
   if (lane < 3) out[lane] = simd_sum(1.0f);
   threadgroup_barrier(mem_flags::mem_device);
 }
+kernel void private_array(device float* out [[buffer(0)]], constant int& first [[buffer(1)]],
+                          uint i [[thread_position_in_grid]]) {
+  float own[8];
+  for (int k = 0; k < 8; ++k) own[first + k] = float(k);
+  out[i] = own[i % 8];
+}
 kernel void dynamic(device uint* out [[buffer(0)]], threadgroup uint* room [[threadgroup(0)]],
                     uint i [[thread_index_in_threadgroup]]) {
   room[i] = i;
@@ -81,6 +87,11 @@ def misuse(folder):
     expect_run([*RUN, "scale", *geometry, *short], 1,
                "scale.metal:8: [scale] thread 8 of threadgroup 3 reads 4 bytes at byte 800 of buffer 0 (x), which has "
                "800")
+    for first, element in ((1, 8), (-2, -2)):
+        expect_run([*RUN, "private_array", "--grid", "1", "--tpg", "4", "--check", "--buffer", "0=zeros:f32:4",
+                    f"1=i32:{first}"], 1, f"[private_array] thread 0 of threadgroup 0 takes element {element} of an array "
+                   "float[8]")
+    expect_run([*RUN, "private_array", "--grid", "1", "--tpg", "4", "--check", "--buffer", "0=zeros:f32:4", "1=i32:0"], 0)
     # Unchecked, the memory beside a buffer traps all the same.
     for index, byte in ((0, 800), (1, 256)):
         size = [256, 256]
@@ -118,7 +129,7 @@ def checking(_):
     pathlib.Path("good.metal").write_text(SCALE)
     pathlib.Path("bad.metal").write_text("#include <metal_stdlib>\nusing namespace metal;\n"
                                          "kernel void k(device float* x [[buffer(0)]]) {\n  x[0] = y;\n}\n")
-    expect_run(["metal", "check", "good.metal"], 0, "good.metal: good; kernels scale, racy, forever")
+    expect_run(["metal", "check", "good.metal"], 0, "good.metal: good; kernels scale, racy, forever, apart, private_array and dynamic")
     out, err = expect_run(["metal", "check", "bad.metal", "good.metal"], 1, "bad.metal:4: ")
     expect("the other files are checked too", "good.metal: good" in out, out)
     expect("clang's sentence is shown", "undeclared identifier 'y'" in err, err)
