@@ -27,6 +27,11 @@ test:
 	status=0; \
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) --output-junit ctest.xml || status=1; \
 	./tile test --json $(BUILD)/test.jsonl || status=1; \
+	if ./tile device --no-measure | grep -q 'clang 19 is not here'; then \
+	  echo "make test: THE METAL TEXT WAS NOT RUN: clang-19 is missing; apt-get install clang-19" >&2; \
+	else \
+	  ./tile test --device metal-host --json $(BUILD)/test-metal-host.jsonl || status=1; \
+	fi; \
 	exit $$status
 
 setup:

@@ -117,6 +117,8 @@ class Device {
   virtual bool set_option(std::string_view, std::int64_t) { return false; }
 };
 
+class TextRunner;  // backends/text_runner.h
+
 /// What `tile build` writes for one kernel.
 struct Artefact {
   std::string extension;  // "metal", "cu", "ll"
@@ -147,6 +149,11 @@ class Backend {
   virtual Result<std::unique_ptr<Device>> open(int index = 0) const = 0;
   /// A sentence that says why it can't run here; empty where it can.
   virtual std::string unavailable() const { return ""; }
+  /// Runs text that was not printed here, where the backend can; it lives as long as the backend.
+  virtual const TextRunner* text_runner() const { return nullptr; }
+  /// Devices that tests use at a time where nobody says: 1 where a launch fills the machine, more where compiling takes
+  /// most of the time.
+  virtual int test_jobs() const { return 1; }
   /// Preference as the default device; higher wins; 0 never.
   virtual int rank() const { return 0; }
 };

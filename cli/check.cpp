@@ -1,4 +1,5 @@
-// tile check: the test cases on the reference device, which refuses whatever is undefined.
+// tile check: the test cases on a device that refuses whatever is undefined: the reference device, or the Metal text
+// run with every access checked.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,31 +20,34 @@ class Check : public Verb {
  public:
   Check()
       : Verb("check", "run the test cases with every check on: bounds, races, divergence, uninitialised reads",
-             "  tile check\n  tile check sdpa --nan\n  tile check --passes\n  tile check --passes rms_norm --all-cases "
+             "  tile check\n  tile check sdpa --nan\n  tile check --device metal-host 'mt_*norm'\n  tile check "
+             "--passes\n  tile check --passes rms_norm --all-cases "
              "-v\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
+    app.add_option("--device", device_, "interp, or metal-host: the Metal text, every access of it checked")
+        ->check(CLI::IsMember({"interp", "metal-host"}))
+        ->capture_default_str();
     app.add_flag("--nan", nan_, "an operation that makes a NaN of operands that are none is an error too");
     app.add_option("--max-steps", max_steps_, "steps of one threadgroup before it counts as endless")
+        ->check(positive());
+    app.add_option("--budget", budget_, "seconds of one threadgroup on metal-host before it counts as endless")
         ->check(positive());
     auto* passes = app.add_flag("--passes", passes_,
                                 "run the kernel after each pass of each target too, and compare from pass to pass");
     app.add_flag("--all-cases", all_cases_,
                  "with --passes, every case; else one for each distinct kernel that the cases trace")
         ->needs(passes);
-    app.add_option("--jobs", jobs_, "with --passes, kernels at a time; the number of cores where absent")
-        ->needs(passes)
-        ->check(CLI::Range(1, 1024));
   }
   int run() override {
     if (passes_) return run_passes();
     command_.repeat = false;
-    return run_test_cases(command_, reference());
+    return run_test_cases(command_, [this] { return checking(device_); });
   }
 
  private:
-  OpenDevice reference() const {
-    OpenDevice opened = open_device("interp");
+  OpenDevice checking(const std::string& device) const {
+    OpenDevice opened = open_device(device);
     const auto set = [&](const char* option, std::int64_t value) {
       if (!opened.device->set_option(option, value))
         throw UsageError(
@@ -51,13 +55,19 @@ class Check : public Verb {
     };
     if (nan_) set("nan_birth", 1);
     if (max_steps_ > 0) set("max_steps", max_steps_);
+    if (budget_ > 0) set("budget_ms", std::max<std::int64_t>(1, static_cast<std::int64_t>(1e3 * budget_)));
+    if (device != "interp") set("check", 1);
     return opened;
   }
 
+  int jobs() const {
+    return command_.jobs > 0 ? command_.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
   int run_passes() const {
+    if (device_ != "interp") throw UsageError("--passes runs on interp; leave --device out");
     const auto entries = command_.kernel.select();
-    PassCheckOptions options{command_.problem.overrides(entries), command_.problem.problem(entries), all_cases_, jobs_,
-                             [this] { return reference(); }};
+    PassCheckOptions options{command_.problem.overrides(entries), command_.problem.problem(entries), all_cases_, jobs(),
+                             [this] { return checking("interp"); }};
     const bool colour = colour_wanted(STDOUT_FILENO);
     std::FILE* to = command_.json == "-" ? stderr : stdout;
     std::string lines;
@@ -91,9 +101,10 @@ class Check : public Verb {
 
   TestCommand command_;
   bool passes_ = false, all_cases_ = false;
-  int jobs_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::string device_ = "interp";
   bool nan_ = false;
   std::int64_t max_steps_ = 0;
+  double budget_ = 0;
 };
 
 Check check;

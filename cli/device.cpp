@@ -70,8 +70,10 @@ class DeviceVerb : public Verb {
     j["threadgroup_bytes"] = info.limits.threadgroup_bytes;
     j["max_groups"] = info.limits.max_groups;
     for (const auto& [key, value] : info.details) j[key] = value;
-    // The reference device, the last choice, runs in host memory as well, but its speed has nothing to do with it.
-    if (no_measure_ || usable_devices().back() == b.name()) return j;
+    // Devices that are there to check (interp, metal-host) run in host memory as well, but its speed says nothing of
+    // theirs.
+    constexpr int kNativeRank = 10;
+    if (no_measure_ || b.rank() < kNativeRank) return j;
     const auto source = ceiling_of(device);
     if (!source) return j;
     std::vector<Ceiling> samples;

@@ -30,13 +30,34 @@ std::vector<const KernelEntry*> part_of(std::vector<const KernelEntry*> all, con
 }
 }  // namespace
 
-int run_test_cases(const TestCommand& command, OpenDevice opened) {
+std::int64_t schedule_number(const std::string& text) {
+  if (text == "forward") return 0;
+  if (text == "reverse") return 1;
+  const std::string random = "random:";
+  std::uint32_t seed = 0;
+  const char* const end = text.data() + text.size();
+  if (text.size() > random.size() && text.starts_with(random)) {
+    const auto [at, error] = std::from_chars(text.data() + random.size(), end, seed);
+    if (error == std::errc{} && at == end) return std::int64_t{2} + seed;
+  }
+  throw UsageError(fmt::format("--schedule {}: write forward, reverse or random:SEED", text));
+}
+
+int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>& open) {
   const auto entries = part_of(command.kernel.select(), command.part);
   TestOptions options{command.problem.overrides(entries), command.problem.problem(entries)};
   options.repeat = options.alone = command.repeat;  // the reference device is slow, and checks every access anyway
-  Runner runner(*opened.backend, *opened.device);
+  const auto ready = [&] {
+    OpenDevice made = open();
+    if (!command.schedule.empty() && !made.device->set_option("schedule", schedule_number(command.schedule)))
+      throw UsageError(fmt::format("device {} has no switch schedule; metal-host has", made.backend->name()));
+    return made;
+  };
+  OpenDevice opened = ready();
+  const DeviceInfo info = opened.device->info();
+  const int jobs = command.jobs > 0 ? command.jobs : opened.backend->test_jobs();
   const bool colour = colour_wanted(STDOUT_FILENO);
-  std::string lines;
+  std::map<std::string, std::string> lines;  // by kernel and dtype
   TestTotals totals;
   std::map<std::string, int> failed;  // by kernel and dtype
   {
@@ -46,7 +67,7 @@ int run_test_cases(const TestCommand& command, OpenDevice opened) {
           progress.show(fmt::format("{}/{}  {}/{}", done + 1, total, e.id(), p.text()));
         },
         [&](const CaseResult& r) {
-          if (!command.json.empty()) lines += test_json(r) + "\n";
+          if (!command.json.empty()) lines[r.kernel + "/" + r.dtype] += test_json(r) + "\n";
           if (r.passed && !command.verbose) return;
           if (!r.passed && !command.verbose && ++failed[r.kernel + "/" + r.dtype] > kFailuresShown) return;
           progress.clear();
@@ -58,14 +79,28 @@ int run_test_cases(const TestCommand& command, OpenDevice opened) {
                        r.problem, grouped(r.compared), r.ratio, time_text(r.seconds));
           std::fflush(to);
         }};
-    totals = run_tests(runner, entries, options, observer);
+    if (jobs == 1) {
+      Runner runner(*opened.backend, *opened.device);
+      totals = run_tests(runner, entries, options, observer);
+    } else {
+      const auto another = [&] {
+        std::unique_ptr<Device> device = ready().device;
+        device->set_option("threads", 1);
+        return device;
+      };
+      totals = run_tests(*opened.backend, another, jobs, entries, options, observer);
+    }
   }
   for (const auto& [pair, n] : failed)
     if (n > kFailuresShown)
       fmt::print(command.json == "-" ? stderr : stdout, "... {}: {} more failed; -v or --json shows them\n", pair,
                  n - kFailuresShown);
-  if (!command.json.empty()) write_file(command.json, lines);
-  fmt::print(command.json == "-" ? stderr : stdout, "{}", totals_text(totals, opened.device->info().backend, colour));
+  if (!command.json.empty()) {
+    std::string all;
+    for (const KernelEntry* e : entries) all += lines[e->id()];
+    write_file(command.json, all);
+  }
+  fmt::print(command.json == "-" ? stderr : stdout, "{}", totals_text(totals, info.backend, colour));
   return totals.exit_code();
 }
 
@@ -76,6 +111,10 @@ void TestCommand::declare(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--part", part, "only the I-th of N parts of the kernels, to share them among processes")
       ->type_name("I/N");
+  app.add_option("--schedule", schedule,
+                 "order of threads and threadgroups on metal-host: forward, reverse or random:SEED");
+  app.add_option("--jobs", jobs, "kernels at a time, each on a device of its own; what suits the device where absent")
+      ->check(CLI::Range(1, 1024));
   app.add_flag("-v,--verbose", verbose, "a line for each case, not only for those that fail");
 }
 
@@ -91,7 +130,9 @@ class Test : public Verb {
     command_.declare(app);
     app.add_option("--device", device_, "where kernels run; the best present where absent");
   }
-  int run() override { return run_test_cases(command_, open_device(device_)); }
+  int run() override {
+    return run_test_cases(command_, [this] { return open_device(device_); });
+  }
 
  private:
   TestCommand command_;

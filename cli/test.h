@@ -1,5 +1,7 @@
 // What tile test and tile check have in common.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "cli/verb.h"
@@ -9,13 +11,17 @@ namespace mt {
 struct TestCommand {
   KernelOptions kernel;
   ProblemOptions problem;
-  std::string json, part;
+  std::string json, part, schedule;
   bool verbose = false;
+  int jobs = 0;  // kernels at a time; 0: what the backend says
   bool repeat = true;
   void declare(CLI::App& app);
 };
 
-/// Runs the cases on an opened device and reports them; gives the exit code.
-int run_test_cases(const TestCommand& command, OpenDevice opened);
+/// `forward`, `reverse` or `random:SEED` as the number of a device's switch "schedule". UsageError for anything else.
+std::int64_t schedule_number(const std::string& text);
+
+/// Runs the cases on devices that `open` gives, and reports them; gives the exit code.
+int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>& open);
 
 }  // namespace mt

@@ -34,11 +34,12 @@ MAY_USE = {
     "tools": {"mt/base", "mt/ir"},
     "tests": {"mt/base", "mt/ir", "mt/faults", "mt/passes", "mt/dsl", "mt/oracle", "mt/harness", "backends", "kernels/lib", "tests"},
 }
-# Printers of C-like text share backends/clike; metal-host executes the text that metal prints.
+# Printers of C-like text share backends/clike; metal_host executes the text that metal prints and checks accesses by
+# the rules of interp.
 BACKEND_EXTRA = {
     "metal": {"backends/clike"},
     "cuda": {"backends/clike"},
-    "metal-host": {"backends/clike", "backends/metal"},
+    "metal_host": {"backends/clike", "backends/metal", "backends/interp"},
 }
 WHY = {
     "mt/oracle": "a reference that shares code with what it judges proves nothing",
@@ -48,7 +49,7 @@ WHY = {
     "cli": "verbs reach kernels through the registry and devices through backends/backend.h",
 }
 # Headers of a library that only one folder may see.
-PRIVATE_LIBRARIES = {"llvm/": "backends/cpu", "llvm-c/": "backends/cpu", "cuda.h": "backends/cuda", "nvrtc.h": "backends/cuda"}
+PRIVATE_LIBRARIES = {"clang/": "backends/metal_host", "llvm/": "backends/cpu", "llvm-c/": "backends/cpu", "cuda.h": "backends/cuda", "nvrtc.h": "backends/cuda"}
 
 
 def room_of(path):

@@ -6,12 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 required=(g++ cmake ninja-build python3 libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libgtest-dev)
-helpful=(ccache libtbb-dev)
+helpful=(ccache libtbb-dev clang-19) # clang-19: metal-host compiles Metal text with it
 llvm=llvm-19-dev
 dev=()
 for arg in "$@"; do
   case "$arg" in
-    --dev) dev=(clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev) ;;
+    --dev) dev=(clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev libclang-19-dev libclang-cpp19-dev) ;;
     *) echo "setup: unknown argument '$arg'; the only one is --dev" >&2; exit 2 ;;
   esac
 done

@@ -93,7 +93,8 @@ class Dialect {
   virtual std::string helper(const Need& need, Needs& needs) const = 0;
 };
 
-/// Text of all kernels with one prelude that holds what they use.
-std::string print_text(const std::vector<Kernel>& kernels, const Dialect& dialect);
+/// Text of all kernels with one prelude that holds what they use. `places` receives the place in the kernels' source of
+/// each line of the text, unknown for the prelude and for heads; the text is the same without it.
+std::string print_text(const std::vector<Kernel>& kernels, const Dialect& dialect, std::vector<Loc>* places = nullptr);
 
 }  // namespace mt::clike

@@ -1,6 +1,7 @@
 // Statements of a kernel: which values become locals, where they are made, and control flow with mutable variables.
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 
@@ -16,12 +17,40 @@ namespace {
 
 constexpr std::size_t kLongExpression = 90;  // longer expressions get a name
 
+// Marks around a place; no text holds them.
+constexpr char kPlace = '\x01', kPlaceEnd = '\x02';
+
+/// The place at the head of a line, as the address of its file's name and a line number.
+std::string mark(const Loc& loc) {
+  return fmt::format("{}{} {}{}", kPlace, reinterpret_cast<std::uintptr_t>(loc.file), loc.line, kPlaceEnd);
+}
+
+/// Takes the marks off; `places` receives one place a line.
+std::string split_places(const std::string& marked, std::vector<Loc>& places) {
+  std::string text;
+  Loc place;
+  for (std::size_t i = 0; i < marked.size(); ++i) {
+    if (marked[i] == kPlace) {
+      char* rest = nullptr;
+      const auto file = std::strtoull(marked.data() + i + 1, &rest, 10);
+      place = Loc(reinterpret_cast<const char*>(file), static_cast<int>(std::strtol(rest, &rest, 10)));
+      i = static_cast<std::size_t>(rest - marked.data());
+      continue;
+    }
+    text += marked[i];
+    if (marked[i] == '\n') places.push_back(place);
+  }
+  return text;
+}
+
 class KernelPrinter {
  public:
-  KernelPrinter(const Kernel& k, const Dialect& d, Needs& needs)
+  /// `marked`: every line starts with its place between two marks, which split_places takes off again.
+  KernelPrinter(const Kernel& k, const Dialect& d, Needs& needs, bool marked)
       : k_(k),
         d_(d),
         needs_(needs),
+        marked_(marked),
         uses_(k),
         namer_(d.reserved()),
         exprs_(k.values.size()),
@@ -52,6 +81,7 @@ class KernelPrinter {
   // ── text ──
   void line(const std::string& text, const Loc& loc = {}) {
     const std::string indent(static_cast<std::size_t>(2 * depth_), ' ');
+    if (marked_) out_ += mark(loc.known() ? loc : here_);
     out_ += indent;
     for (const char c : text) {
       out_ += c;
@@ -106,7 +136,10 @@ class KernelPrinter {
   }
   void declare(ValueId v, const Expr& e) {
     const std::string name = fresh(v);
+    const Loc user = here_;
+    if (const Inst* def = k_.def(v); def && def->loc.known()) here_ = def->loc;
     line(fmt::format("{} {} = {};", type(k_.type(v)), name, e.text));
+    here_ = user;
     bind(v, name, true);
   }
   /// Gives names to waiting expressions that `which` picks, oldest first.
@@ -155,6 +188,7 @@ class KernelPrinter {
   }
 
   void instruction(const Inst& inst, InstId id) {
+    if (inst.loc.known()) here_ = inst.loc;
     switch (inst.op) {
       case Op::Param:
         return result(inst.out[0], {scalar_names_[static_cast<std::size_t>(inst.index)], kPrimary}, true);
@@ -452,6 +486,7 @@ class KernelPrinter {
   const Kernel& k_;
   const Dialect& d_;
   Needs& needs_;
+  bool marked_;
   Uses uses_;
   Namer namer_;
   std::vector<Expr> exprs_;                           // by value: how to name or compute it
@@ -459,6 +494,7 @@ class KernelPrinter {
   std::vector<ValueId> pending_;                      // expressions that wait for their only use
   std::vector<std::string> memory_names_, scalar_names_;
   std::string out_, place_;
+  Loc here_;  // of the instruction that is being printed
   int depth_ = 1;
   int next_value_ = 0;
 };
@@ -476,18 +512,22 @@ void resolve(const Dialect& d, const Needs& needs, Needs& done, std::string& typ
 
 }  // namespace
 
-std::string print_text(const std::vector<Kernel>& kernels, const Dialect& dialect) {
+std::string print_text(const std::vector<Kernel>& kernels, const Dialect& dialect, std::vector<Loc>* places) {
   Needs needs, done;
   std::string body, types, functions;
   for (const Kernel& k : kernels) {
     const Kernel legal = legalise(k, dialect.legalise_options());
-    body += "\n" + KernelPrinter(legal, dialect, needs).run();
+    const std::string head_place = places ? mark({}) : "";
+    body += head_place + "\n" + KernelPrinter(legal, dialect, needs, places != nullptr).run();
   }
   resolve(dialect, needs, done, types, functions);
   std::string out = dialect.preamble();
   if (!types.empty()) out += "\n" + types;
   if (!functions.empty()) out += "\nnamespace mt {\n" + functions + "}  // namespace mt\n";
-  return out + body;
+  out += body;
+  if (!places) return out;
+  places->clear();
+  return split_places(out, *places);
 }
 
 }  // namespace mt::clike

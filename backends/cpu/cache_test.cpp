@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "backends/cpu/compiler.h"
-#include "backends/cpu/elf_loader.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
+#include "backends/elf_loader.h"
 #include "backends/object_cache.h"
 #include "mt/base/hash.h"
 

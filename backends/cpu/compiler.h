@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/cpu/elf_loader.h"
+#include "backends/elf_loader.h"
 #include "backends/object_cache.h"
 
 namespace mt::cpu {

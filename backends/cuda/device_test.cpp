@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backends/clike/alignment.h"
 #include "backends/cuda/compiler.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/program.h"
@@ -185,9 +186,9 @@ TEST(CudaCache, SaysWhichKernelDoesNotCompile) {
 }
 
 TEST(CudaDevice, VectorAccessesAskForAlignedViews) {
-  EXPECT_EQ(view_alignments(parsed(kScale)), (std::vector<std::size_t>{4, 4}));
+  EXPECT_EQ(clike::view_alignments(parsed(kScale), 16), (std::vector<std::size_t>{4, 4}));
   const Kernel wide = parsed(kEighth);
-  EXPECT_EQ(view_alignments(wide), (std::vector<std::size_t>{16, 2}));
+  EXPECT_EQ(clike::view_alignments(wide, 16), (std::vector<std::size_t>{16, 2}));
 }
 
 TEST(CudaDevice, KernelsOfTheseTestsCompile) {

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 
+#include "backends/clike/alignment.h"
 #include "backends/cuda/compiler.h"
 #include "backends/cuda/dialect.h"
-#include "mt/ir/edit.h"
 
 namespace mt::cuda {
 namespace {
@@ -43,27 +42,11 @@ Machine machine_code(const std::string& text, const std::string& kernel, const s
   return {made->cubin, false};
 }
 
-std::vector<std::size_t> view_alignments(const Kernel& kernel) {
-  std::vector<std::size_t> all(kernel.memories.size(), 1);
-  walk(kernel, RegionId::Root, [&](InstId id) {
-    const Inst& i = kernel.at(id);
-    if (i.op != Op::Load && i.op != Op::Store) return;
-    const int lanes = kernel.type(i.op == Op::Load ? i.out[0] : i.in[1]).lanes;
-    const auto bytes = static_cast<std::size_t>(std::min(lanes, i.align) * size_of(kernel.at(i.memory).dtype));
-    std::size_t& least = all[index_of(i.memory)];
-    least = std::max(least, std::min(kWidestAccess, bytes));
-  });
-  std::vector<std::size_t> device;
-  for (std::size_t m = 0; m < all.size(); ++m)
-    if (kernel.memories[m].space == Space::Device) device.push_back(all[m]);
-  return device;
-}
-
 CudaProgram::CudaProgram(const Kernel& kernel, const std::string& arch, const std::shared_ptr<Context>& context)
     : name_(kernel.name),
       threads_(static_cast<unsigned>(kernel.threads)),
       dynamic_bytes_(static_cast<unsigned>(dynamic_shared_bytes(kernel))),
-      alignment_(view_alignments(kernel)) {
+      alignment_(clike::view_alignments(kernel, kWidestAccess)) {
   const auto start = std::chrono::steady_clock::now();
   for (const Memory& m : kernel.memories)
     if (m.space == Space::Device) memories_.push_back(m.name);

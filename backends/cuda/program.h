@@ -22,9 +22,6 @@ Machine machine_code(const std::string& text, const std::string& kernel, const s
 /// The cubins of this backend.
 ObjectCache& cubin_cache();
 
-/// What the address of each device memory must be a multiple of, in bytes: vector accesses say so.
-std::vector<std::size_t> view_alignments(const Kernel& kernel);
-
 class CudaProgram final : public Program {
  public:
   /// Compiles and loads. Throws Error.

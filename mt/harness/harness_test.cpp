@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "mt/dsl/dsl.h"
 #include "mt/harness/fake_backend.h"
@@ -212,6 +213,43 @@ TEST(Harness, AKernelWithoutCasesFailsTheRun) {
   const TestTotals totals = run_tests(runner, {&add, &untested}, {}, {});
   EXPECT_EQ(totals.exit_code(), 3);
   EXPECT_EQ(totals.unchecked, std::vector<std::string>{"untested/f32"});
+}
+
+TEST(Harness, JobsRunEveryCaseOnceAndCountAlike) {
+  FakeBackend backend(add_right);
+  const auto device = backend.open().take();
+  Runner runner(backend, *device);
+  std::vector<KernelEntry> adds;
+  for (int i = 0; i < 7; ++i) adds.push_back(entry_of<Add>(i % 2 ? "odd" : "even"));
+  std::vector<const KernelEntry*> all;
+  for (const KernelEntry& e : adds) all.push_back(&e);
+  const TestTotals one = run_tests(runner, all, {}, {});
+  for (const int jobs : {1, 3}) {
+    std::size_t opened = 0, before = 0, after = 0, last = 0;
+    std::mutex mutex;
+    const auto open = [&] {
+      const std::lock_guard lock(mutex);
+      ++opened;
+      return backend.open().take();
+    };
+    const TestObserver observer{[&](const KernelEntry&, const Problem&, std::size_t done, std::size_t total) {
+                                  ++before;
+                                  last = total;
+                                  EXPECT_LT(done, total);
+                                },
+                                [&](const CaseResult& r) { after += r.passed ? 1 : 0; }};
+    const TestTotals many = run_tests(backend, open, jobs, all, {}, observer);
+    EXPECT_EQ(opened, static_cast<std::size_t>(jobs));
+    EXPECT_EQ(many.cases, one.cases);
+    EXPECT_EQ(many.compared, one.compared);
+    EXPECT_EQ(many.kernels, 2);
+    EXPECT_EQ(many.pairs, 7);
+    EXPECT_EQ(before, static_cast<std::size_t>(one.cases));
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(last, before);
+  }
+  const auto broken = []() -> std::unique_ptr<Device> { throw Error("no device"); };
+  EXPECT_THROW(run_tests(backend, broken, 3, all, {}, {}), Error);
 }
 
 TEST(Harness, ADeviceErrorFailsTheCaseWithItsSentence) {

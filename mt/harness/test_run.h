@@ -1,6 +1,7 @@
 // All test cases of a selection of kernels.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ struct TestObserver {
 
 /// Runs the cases in order. Throws Interrupted after Ctrl-C.
 TestTotals run_tests(Runner& runner, const std::vector<const KernelEntry*>& entries, const TestOptions& options,
+                     const TestObserver& observer);
+
+/// The same on `jobs` devices at a time, which `open` gives; a kernel's cases run on one of them. The observer is
+/// called from one thread at a time; cases of different kernels come in any order.
+TestTotals run_tests(const Backend& backend, const std::function<std::unique_ptr<Device>()>& open, int jobs,
+                     const std::vector<const KernelEntry*>& entries, const TestOptions& options,
                      const TestObserver& observer);
 
 /// `base` with the sizes and real parameters of `changes` laid over it.

@@ -1,0 +1,7 @@
+// error: used twice
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], device const float* in [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  out[i] = in[i];
+}

@@ -1,0 +1,9 @@
+// error: no 'goto'
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  goto done;
+  done:
+  out[i] = 1;
+}

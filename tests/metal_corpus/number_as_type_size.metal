@@ -1,0 +1,7 @@
+// error: differ in size
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  out[i] = float(as_type<ushort>(out[i]));
+}

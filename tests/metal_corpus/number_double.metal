@@ -1,0 +1,8 @@
+// error: no 'double'
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  double x = out[i];
+  out[i] = float(x);
+}

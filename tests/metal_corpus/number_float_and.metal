@@ -1,0 +1,7 @@
+// error: invalid operands
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  out[i] = out[i] & 1.0f;
+}

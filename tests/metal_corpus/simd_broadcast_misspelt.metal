@@ -1,0 +1,7 @@
+// error: undeclared identifier
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  out[i] = simd_brodcast(out[i], 0);
+}

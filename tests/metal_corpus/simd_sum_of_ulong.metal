@@ -1,0 +1,8 @@
+// error: no matching function
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  ulong n = i;
+  out[i] = float(simd_sum(n));
+}

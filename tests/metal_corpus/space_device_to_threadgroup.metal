@@ -1,0 +1,8 @@
+// error: cannot initialize
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  threadgroup float* p = out;
+  p[0] = 1;
+}

@@ -1,0 +1,9 @@
+// error: cannot initialize
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  float x = 1;
+  device float* p = &x;
+  out[i] = *p;
+}

@@ -1,0 +1,7 @@
+// error: read-only
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device const float* in [[buffer(1)]], device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  in[i] = out[i];
+}

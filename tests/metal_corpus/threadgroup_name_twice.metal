@@ -1,0 +1,9 @@
+// error: redefinition
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  threadgroup float s[32];
+  threadgroup half s[32];
+  out[i] = s[0];
+}

@@ -1,0 +1,9 @@
+// error: not a constant expression
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  threadgroup float s[i];
+  s[0] = 1;
+  out[i] = s[0];
+}

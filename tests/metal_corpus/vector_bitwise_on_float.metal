@@ -1,0 +1,8 @@
+// error: invalid operands
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  float2 a = float2(1);
+  out[i] = (a & a).x;
+}

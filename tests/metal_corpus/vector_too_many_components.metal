@@ -1,0 +1,8 @@
+// error: no matching
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  float4 a = float4(1, 2, 3, 4, 5);
+  out[i] = a.x;
+}

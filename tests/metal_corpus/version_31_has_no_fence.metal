@@ -1,0 +1,9 @@
+// error: undeclared identifier
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  out[i] = 1;
+  atomic_thread_fence(mem_flags::mem_device, memory_order_relaxed);
+  out[i] = 2;
+}

@@ -1,0 +1,42 @@
+#include <metal_stdlib>
+using namespace metal;
+#include "mlx/backend/metal/kernels/utils.h"
+#include "mlx/backend/metal/kernels/atomic.h"
+#include "mlx/backend/metal/kernels/reduction/ops.h"
+#include "mlx/backend/metal/kernels/reduce.h"
+
+instantiate_kernel("all_reduce_Sumfloat32", all_reduce, float, float, Sum<float>)
+instantiate_kernel("all_reduce_Sumfloat16", all_reduce, half, half, Sum<half>)
+instantiate_kernel("all_reduce_Sumbfloat16", all_reduce, bfloat16_t, bfloat16_t, Sum<bfloat16_t>)
+instantiate_kernel("all_reduce_Prodfloat32", all_reduce, float, float, Prod<float>)
+instantiate_kernel("all_reduce_Prodfloat16", all_reduce, half, half, Prod<half>)
+instantiate_kernel("all_reduce_Prodbfloat16", all_reduce, bfloat16_t, bfloat16_t, Prod<bfloat16_t>)
+instantiate_kernel("all_reduce_Maxfloat32", all_reduce, float, float, Max<float>)
+instantiate_kernel("all_reduce_Maxfloat16", all_reduce, half, half, Max<half>)
+instantiate_kernel("all_reduce_Maxbfloat16", all_reduce, bfloat16_t, bfloat16_t, Max<bfloat16_t>)
+instantiate_kernel("all_reduce_Minfloat32", all_reduce, float, float, Min<float>)
+instantiate_kernel("all_reduce_Minfloat16", all_reduce, half, half, Min<half>)
+instantiate_kernel("all_reduce_Minbfloat16", all_reduce, bfloat16_t, bfloat16_t, Min<bfloat16_t>)
+instantiate_kernel("row_reduce_simple_Sumfloat32", row_reduce_simple, float, float, Sum<float>)
+instantiate_kernel("row_reduce_simple_Sumfloat16", row_reduce_simple, half, half, Sum<half>)
+instantiate_kernel("row_reduce_simple_Sumbfloat16", row_reduce_simple, bfloat16_t, bfloat16_t, Sum<bfloat16_t>)
+instantiate_kernel("row_reduce_simple_Prodfloat32", row_reduce_simple, float, float, Prod<float>)
+instantiate_kernel("row_reduce_simple_Prodfloat16", row_reduce_simple, half, half, Prod<half>)
+instantiate_kernel("row_reduce_simple_Prodbfloat16", row_reduce_simple, bfloat16_t, bfloat16_t, Prod<bfloat16_t>)
+instantiate_kernel("row_reduce_simple_Maxfloat32", row_reduce_simple, float, float, Max<float>)
+instantiate_kernel("row_reduce_simple_Maxfloat16", row_reduce_simple, half, half, Max<half>)
+instantiate_kernel("row_reduce_simple_Maxbfloat16", row_reduce_simple, bfloat16_t, bfloat16_t, Max<bfloat16_t>)
+instantiate_kernel("row_reduce_simple_Minfloat32", row_reduce_simple, float, float, Min<float>)
+instantiate_kernel("row_reduce_simple_Minfloat16", row_reduce_simple, half, half, Min<half>)
+instantiate_kernel("row_reduce_simple_Minbfloat16", row_reduce_simple, bfloat16_t, bfloat16_t, Min<bfloat16_t>)
+instantiate_kernel("row_reduce_looped_1_Sumfloat32", row_reduce_looped, float, float, Sum<float>, int, 1)
+instantiate_kernel("row_reduce_looped_1_Prodfloat32", row_reduce_looped, float, float, Prod<float>, int, 1)
+instantiate_kernel("row_reduce_looped_1_Maxfloat32", row_reduce_looped, float, float, Max<float>, int, 1)
+instantiate_kernel("row_reduce_looped_1_Minfloat32", row_reduce_looped, float, float, Min<float>, int, 1)
+instantiate_kernel("row_reduce_small_1_Sumfloat32", row_reduce_small, float, float, Sum<float>, int, 1)
+instantiate_kernel("col_reduce_small_1_Sumfloat32", col_reduce_small, float, float, Sum<float>, int, 1)
+instantiate_kernel("col_reduce_longcolumn_1_Sumfloat32", col_reduce_longcolumn, float, float, Sum<float>, int, 1)
+instantiate_kernel("col_reduce_looped_1_32_32_Sumfloat32", col_reduce_looped, float, float, Sum<float>, int, 1, 32, 32)
+instantiate_kernel("col_reduce_2pass_1_32_32_Sumfloat32", col_reduce_2pass, float, float, Sum<float>, int, 1, 32, 32)
+instantiate_kernel("init_reduce_Sumfloat32", init_reduce, float, Sum<float>)
+instantiate_kernel("all_reduce_andbool", all_reduce, bool, bool, And<bool>)

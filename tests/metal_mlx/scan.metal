@@ -1,0 +1,37 @@
+#include <metal_stdlib>
+using namespace metal;
+#include "mlx/backend/metal/kernels/utils.h"
+#include "mlx/backend/metal/kernels/binary_ops.h"
+#include "mlx/backend/metal/kernels/scan.h"
+
+instantiate_kernel("contig_scan_fwd_incl_sum_float32", contiguous_scan, float, float, CumSum<float>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_sum_float32", contiguous_scan, float, float, CumSum<float>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_sum_float16", contiguous_scan, half, half, CumSum<half>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_sum_float16", contiguous_scan, half, half, CumSum<half>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_sum_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumSum<bfloat16_t>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_sum_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumSum<bfloat16_t>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_prod_float32", contiguous_scan, float, float, CumProd<float>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_prod_float32", contiguous_scan, float, float, CumProd<float>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_prod_float16", contiguous_scan, half, half, CumProd<half>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_prod_float16", contiguous_scan, half, half, CumProd<half>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_prod_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumProd<bfloat16_t>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_prod_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumProd<bfloat16_t>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_max_float32", contiguous_scan, float, float, CumMax<float>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_max_float32", contiguous_scan, float, float, CumMax<float>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_max_float16", contiguous_scan, half, half, CumMax<half>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_max_float16", contiguous_scan, half, half, CumMax<half>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_max_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumMax<bfloat16_t>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_max_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumMax<bfloat16_t>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_min_float32", contiguous_scan, float, float, CumMin<float>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_min_float32", contiguous_scan, float, float, CumMin<float>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_min_float16", contiguous_scan, half, half, CumMin<half>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_min_float16", contiguous_scan, half, half, CumMin<half>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_min_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumMin<bfloat16_t>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_min_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumMin<bfloat16_t>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_logaddexp_float32", contiguous_scan, float, float, CumLogaddexp<float>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_logaddexp_float32", contiguous_scan, float, float, CumLogaddexp<float>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_logaddexp_float16", contiguous_scan, half, half, CumLogaddexp<half>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_logaddexp_float16", contiguous_scan, half, half, CumLogaddexp<half>, 4, false, false)
+instantiate_kernel("contig_scan_fwd_incl_logaddexp_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumLogaddexp<bfloat16_t>, 4, true, false)
+instantiate_kernel("contig_scan_fwd_excl_logaddexp_bfloat16", contiguous_scan, bfloat16_t, bfloat16_t, CumLogaddexp<bfloat16_t>, 4, false, false)
+instantiate_kernel("strided_scan_sum_float32", strided_scan, float, float, CumSum<float>, 4, true, false)
