@@ -91,6 +91,7 @@ struct Qmv {
 
   void product() const {
     const U32 m = group_id(1);
+    // Equivalent if constant_above: the first rows of the next threadgroup are computed twice, alike.
     for_simds(block / rows, [&](U32 tile) {
       const U32 first = group_id() * int{block} + tile * int{rows};
       // Equivalent if always, or_equal: rows past the end are not stored, they only cost time.
