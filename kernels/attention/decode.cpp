@@ -283,8 +283,10 @@ struct Decode {
         for (const int n : {50, 51, 53}) all.push_back(complete(base(1, 2, n, n + 1).with("head_dim", other), 0, 0));
     if (only_queries == 0)
       for (const int other : {1, 2, 4, 5, 8}) all.push_back(base(2, 2, 51, 52).with("queries", other));
-    for (const int other : only_dim ? std::vector<int>{only_dim} : std::vector<int>{32, 128, kMaxDim})
-      all = all + walk_tests(other);
+    std::vector<int> dims{only_dim};
+    if (!only_dim)
+      dims = only_queries ? std::vector<int>{32, 96, 128, kMaxDim} : std::vector<int>{32, 128, 256, kMaxDim};
+    for (const int other : dims) all = all + walk_tests(other);
     if (window) {
       const Problem p = base(2, 4, 100, 128);
       const int cases[][2] = {{4, 40}, {4, 100}, {0, 99}, {100, 100}, {300, 0}, {0, 200}, {60, 30}, {33, 97}};
@@ -301,7 +303,7 @@ struct Decode {
   /// some for the end, however many are taken together.
   Problems walk_tests(int d) const {
     const auto few = [&](int n, int block_count = 1) {
-      Problem p{{"n_q_heads", 1}, {"n_kv_heads", 1}, {"queries", only_queries ? only_queries : 1},
+      Problem p{{"n_q_heads", 1}, {"n_kv_heads", 1}, {"queries", only_queries ? only_queries : d == kMaxDim ? 3 : 1},
                 {"head_dim", d},  {"n_kv", n},       {"kv_stride", n}};
       p = complete(p, 0, 0);
       return partials ? p.with_tunable("blocks", block_count) : p;
@@ -337,7 +339,7 @@ struct Decode {
       if (!window) continue;
       for (const double logit : {1.5, -100., 30.}) add(sunk(few(55), logit));
       add(few(55).with_real("sink_logit", 200));
-      for (const auto& [end, start] : {std::pair{3, 5}, {53, 54}, {2, 40}}) add(complete(few(55), end, start));
+      for (const auto& [end, start] : {std::pair{3, 5}, {53, 54}, {2, 40}, {5, 55}}) add(complete(few(55), end, start));
     }
     if (!partials) return all;
     const auto add = [&](const Problem& p) { all.push_back(p.with_tunable("threads", int{kLanes})); };
