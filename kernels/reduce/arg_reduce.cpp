@@ -128,7 +128,7 @@ struct ArgReduce {
     const double nan = std::numeric_limits<double>::quiet_NaN(), most = largest ? 512 : -512;
     const double above = largest ? 1 + 0x1p-23 : 1 - 0x1p-24, below = 0.7f - 0x1p-24;
     Problems all;
-    for (const int count : {7, 8, 2052, 2055, 4105}) {
+    for (const int count : {7, 8, 1503, 2052, 2055, 4105}) {
       const Problem p{{"n", count}};
       const auto last = [](const Problem& base, double v) { return base.with_element("x", -1, v); };
       const Problem ones = p.with_values(Values::Ones), equal = p.with_values(Values::Equal);
