@@ -121,12 +121,14 @@ struct Decode {
     const auto row = [&](int r) { return std::pair(head + r / queries, r % queries); };  // of q: head and query
     const F32 to_base2 = scale * kLog2E;
     const auto asked = each(rows, [&](int r) {
-      const LaneRow x = share.load(q.at(row(r).first, row(r).second));
+      const LaneRow x = share.load(query_row(q, row(r).first, row(r).second));
       return each(share.chunks, [&](int c) { return x[c] * to_base2; });
     });
     auto walks = each(rows, [&](int) { return OnlineSoftmax(share); });
 
     const Seen keys = seen();
+    // Equivalent if constant_above, first_operand of div, other_op of div: the blocks are larger, and the last have
+    // less.
     const U32 block = (keys.count + (blocks - 1)) / int{blocks};
     const U32 first = partials ? min(group_id(1) * block, keys.count) : U32(0);
     const U32 count = partials ? min(block, keys.count - first) : keys.count;
@@ -167,57 +169,73 @@ struct Decode {
       if (partials)
         leave(merged, walks[r], row(r).first, row(r).second);
       else
-        write(merged, walks[r], out.at(row(r).first, row(r).second));
+        write(merged, walks[r], query_row(out, row(r).first, row(r).second));
     }
   }
   void leave(const SimdMerge& merged, const OnlineSoftmax& walk, const U32& head, int query) const {
     const U32 block = group_id(1);
     merged(walk, [&](F32 top, F32 total, U32 d, auto values) {
+      // Equivalent if constant_above: every thread has both.
       if_(d == 0, [&] {
-        partials->top.at(head, query, block).store(0, top);
-        partials->total.at(head, query, block).store(0, total);
+        part(partials->top, head, query, block).store(0, top);
+        part(partials->total, head, query, block).store(0, total);
       });
-      partials->values.at(head, query, block).store(d, values);
+      part(partials->values, head, query, block).store(d, values);
     });
+  }
+  /// What a block left, and the row of a query in q or out.
+  template <class Tensor, class Query>
+  auto part(const Tensor& t, const U32& head, const Query& query, const U32& block) const {
+    // Equivalent if first_operand, other_op of add: the kernels of two passes have one query a head, whose number is 0.
+    return t.at(head, query, block);
+  }
+  template <class Tensor, class Query>
+  auto query_row(const Tensor& t, const U32& head, const Query& query) const {
+    // Equivalent if first_operand in ffai_sdpa_decode*, first_operand in mt_sdpa_vector*: these have one query a head.
+    // Equivalent if other_op of add in ffai_sdpa_decode*: its number is 0.
+    return t.at(head, query);
   }
   template <class Row>
   void write(const SimdMerge& merged, const OnlineSoftmax& walk, const Row& row) const {
-    merged(walk, [&](F32 top, F32 total, U32 d, auto values) {
-      const auto [keep, sum] = with_sink(top, total);
-      row.store(d, values * (keep * select(sum == 0.f, 0.f, recip(sum))));
-    });
+    merged(walk,
+           [&](F32 top, F32 total, U32 d, auto values) { row.store(d, values * inverse(with_sink(top, total))); });
   }
-  /// The factor that a sink leaves to the keys' weights, and the sum of all weights.
-  std::pair<F32, F32> with_sink(F32 top, F32 total) const {
-    if (!window) return {F32(1.f), total};
-    const Bool sinks = window->has_sink != 0;
-    const F32 sink = window->sink_logit * kLog2E, all = select(sinks, max(top, sink), top);
-    const F32 keep = exp2(top - all);
-    return {keep, total * keep + select(sinks, exp2(sink - all), 0.f)};
+  /// The sum of all weights. Where that of a sink overflows, the keys' are nothing beside it, and the result is 0.
+  F32 with_sink(const F32& top, const F32& total) const {
+    if (!window) return total;
+    // Equivalent if finite: that has a weight of 0, and without any key the sum does not matter.
+    const F32 sink = select(window->has_sink != 0, window->sink_logit * kLog2E, -inf);
+    return total + exp2(sink - top);
   }
+  /// 1 / sum; of weights that are all 0, 0.
+  // Equivalent if zero_is_one: the weighted sum is 0 too where the weights are.
+  static F32 inverse(const F32& sum) { return select(sum == 0.f, 0.f, recip(sum)); }
 
   void merge() const {
+    // Equivalent if zero_id: the kernels of two passes have one query a head.
     const U32 head = group_id(), query = group_id(1), last = static_cast<u32>(blocks - 1);
-    const auto top_of = [&](const U32& b) { return partials->top.at(head, query, b).load(0); };
-    // Every simdgroup weighs all blocks; its lanes take them side by side.
-    Var<f32> top(std::numeric_limits<float>::lowest()), total(0.f);
-    const auto each_block = [&](auto&& body) {
-      for (int b = 0; b < blocks; b += kLanes) {
-        const U32 block = lane_id() + static_cast<u32>(b);
-        body(min(block, last), block <= last);
-      }
-    };
-    each_block([&](const U32& b, const Bool&) { top = max(top, top_of(b)); });
+    const auto top_of = [&](const U32& b) { return part(partials->top, head, query, b).load(0); };
+    // Every simdgroup weighs all blocks; its lanes take them side by side, the last one again past the end.
+    const int turns = static_cast<int>(ceil_div(blocks, kLanes));
+    const auto block =
+        each(turns, [&](int t) { return t == 0 ? lane_id() : lane_id() + static_cast<u32>(t * kLanes); });
+    const auto own = each(turns, [&](int t) { return min(block[t], last); });
+    const auto tops = each(turns, [&](int t) { return top_of(own[t]); });
+    Var<f32> top(tops[0]), total(0.f);
+    // Equivalent if loses_nan, loses_second_nan: the weight of a NaN is one too.
+    for (int t = 1; t < turns; ++t) top = max(top, tops[t]);
     const F32 highest = simd_max(top);
-    each_block([&](const U32& b, const Bool& live) {
-      total += select(live, exp2(top_of(b) - highest) * partials->total.at(head, query, b).load(0), 0.f);
-    });
-    const F32 sum = simd_sum(total), scale_out = select(sum == 0.f, 0.f, recip(sum));
+    for (int t = 0; t < turns; ++t) {
+      const F32 weight = exp2(tops[t] - highest) * part(partials->total, head, query, own[t]).load(0);
+      total += select(block[t] <= last, weight, 0.f);
+    }
+    const F32 scale_out = inverse(simd_sum(total));
     for_(thread_id(), U32(static_cast<u32>(dim)), static_cast<u32>(mt::threads()), [&](U32 d) {
       Var<f32> value(0.f);
-      for_(int{blocks},
-           [&](U32 b) { value = fma(exp2(top_of(b) - highest), partials->values.at(head, query, b).load(d), value); });
-      out.at(head, query).store(d, value * scale_out);
+      for_(int{blocks}, [&](U32 b) {
+        value = fma(exp2(top_of(b) - highest), part(partials->values, head, query, b).load(d), value);
+      });
+      query_row(out, head, query).store(d, value * scale_out);
     });
   }
 
@@ -262,9 +280,13 @@ struct Decode {
     if (partials) all.push_back(base(2, 4, 2500, 2500));
     if (only_dim == 0)
       for (const int other : {32, 64, 96, 192, 256, 512})
-        all.push_back(complete(base(1, 2, 50, 50).with("head_dim", other), 0, 0));
+        for (const int n : {50, 51, 53}) all.push_back(complete(base(1, 2, n, n + 1).with("head_dim", other), 0, 0));
     if (only_queries == 0)
-      for (const int other : {1, 2, 4, 5, 8}) all.push_back(base(2, 2, 50, 50).with("queries", other));
+      for (const int other : {1, 2, 4, 5, 8}) all.push_back(base(2, 2, 51, 52).with("queries", other));
+    std::vector<int> dims{only_dim};
+    if (!only_dim)
+      dims = only_queries ? std::vector<int>{32, 96, 128, kMaxDim} : std::vector<int>{32, 128, 256, kMaxDim};
+    for (const int other : dims) all = all + walk_tests(other);
     if (window) {
       const Problem p = base(2, 4, 100, 128);
       const int cases[][2] = {{4, 40}, {4, 100}, {0, 99}, {100, 100}, {300, 0}, {0, 200}, {60, 30}, {33, 97}};
@@ -275,6 +297,56 @@ struct Decode {
       all.push_back(complete(base(2, 4, 0, 8), 0, 0).with("has_sink", 1).with_real("sink_logit", -3));
       all.push_back(complete(p, 0, 0).with("has_sink", 1).with_real("sink_logit", 40));
     }
+    return all;
+  }
+  /// What single walks and their meetings do with few keys: of one or two simdgroups, and of many blocks. 55 keys leave
+  /// some for the end, however many are taken together.
+  Problems walk_tests(int d) const {
+    const auto few = [&](int n, int block_count = 1) {
+      Problem p{{"n_q_heads", 1}, {"n_kv_heads", 1}, {"queries", only_queries ? only_queries : d == kMaxDim ? 3 : 1},
+                {"head_dim", d},  {"n_kv", n},       {"kv_stride", n}};
+      p = complete(p, 0, 0);
+      return partials ? p.with_tunable("blocks", block_count) : p;
+    };
+    const auto two_heads = [](const Problem& p) {
+      return p.with("n_q_heads", 2).with("n_kv_heads", 2).with("kv_stride", p["n_kv"] + 2);
+    };
+    const auto sunk = [](const Problem& p, double logit) {
+      return p.with("has_sink", 1).with_real("sink_logit", logit);
+    };
+    const auto scaled = [](const Problem& p, double by) { return p.with_real("scale", by); };
+    Problems all;
+    for (const int simds : {1, 2}) {
+      const auto add = [&](const Problem& p) { all.push_back(p.with_tunable("threads", simds * kLanes)); };
+      for (const int n : {0, 8, 55}) add(few(n));
+      add(two_heads(few(55)));
+      if (only_dim || d == kMaxDim) add(few(55).with_tunable("step", 4));
+      // Scores that grow from key to key: everything gathered so far is rescaled again and again.
+      add(few(303).with_values(Values::Rising));
+      // Scores whose exponentials leave the range of f32, in falling and in rising order, and of one key at the end.
+      for (const int sign : {-1, 1}) add(scaled(few(55).with_values(Values::Rising), sign * 6000.0 / d));
+      for (const int key : {48, 52, 53, 54})
+        add(scaled(few(55).with_values(Values::Ones), 1).with_element("k", key * d, 300));
+      // The last key weighs as much as all others together, and what it weighs differs.
+      for (const int n : {2, 55}) {
+        const double most = 3 + 64 * std::log(n - 1);
+        add(scaled(few(n).with_values(Values::Ones), 1.0 / 64)
+                .with_element("k", (n - 1) * d, most)
+                .with_element("v", (n - 1) * d, -1));
+      }
+      // The only score is -inf: a key without weight.
+      add(few(1).with_values(Values::Ones).with_element("k", 0, -HUGE_VAL));
+      if (!window) continue;
+      for (const double logit : {1.5, -100., 30.}) add(sunk(few(55), logit));
+      add(few(55).with_real("sink_logit", 200));
+      for (const auto& [end, start] : {std::pair{3, 5}, {53, 54}, {2, 40}, {5, 55}}) add(complete(few(55), end, start));
+    }
+    if (!partials) return all;
+    const auto add = [&](const Problem& p) { all.push_back(p.with_tunable("threads", int{kLanes})); };
+    for (const auto& [n, count] : {std::pair{5, 4}, {55, 4}, {70, 40}, {130, 64}, {0, 33}}) add(few(n, count));
+    for (const int sign : {-1, 1}) add(scaled(few(64, 64).with_values(Values::Rising), sign * 6000.0 / d));
+    // The only block that counts is neither the last nor one of the first 32.
+    add(scaled(few(40, 40).with_values(Values::Ones), 1).with_element("k", 35 * d, 300));
     return all;
   }
   Problems benches() const {

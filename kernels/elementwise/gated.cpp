@@ -23,7 +23,11 @@ struct GatedMap : MapKernel<T> {
     map_(n, this->width, [&](U64 i, int lanes) { out.store(i, f(gate.load(i, lanes), up.load(i, lanes))); });
   }
   ExpectedOutputs oracle(const Inputs& in) const { return {{"out", reference(in["gate"], in["up"], kExpLoss<T>)}}; }
-  Problems tests() const { return map_tests(); }
+  Problems tests() const {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const Problem ragged{{"n", 1023}};
+    return map_tests() + Problems{ragged.with_element("gate", -1, nan), ragged.with_element("up", -1, nan)};
+  }
   Problems benches() const { return map_benches(); }
   Work work(const Problem& p) const { return map_work<T>(p, 2); }
   std::vector<std::string> batch() const { return {"n"}; }

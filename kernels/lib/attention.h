@@ -60,11 +60,13 @@ struct OnlineSoftmax {
   Var<f32> top{std::numeric_limits<float>::lowest()}, total{0.f};
   std::vector<VecVar<f32>> values;
 
+  // Equivalent if zero_is_one: the first key multiplies the sum by 0; without any, the other sum of the quotient is 0.
   explicit OnlineSoftmax(LaneShare share) : values(vec_vars<f32>(share.chunks, share.width, 0.f)) {}
 
   /// Adds one row of `rows` for each lane of `scores`.
   void add(const Vec<f32>& scores, const std::vector<LaneRow>& rows) {
     raise(max_of(scores));
+    // Equivalent if inexact: where all keys come this way, a factor that numerator and denominator share.
     const Vec<f32> weights = exp2(scores - top);
     total += sum(weights);
     for (std::size_t c = 0; c < values.size(); ++c)
@@ -74,6 +76,7 @@ struct OnlineSoftmax {
   /// Brings the walks of a simdgroup's groups of lanes together: afterwards every group has the sum of all.
   void gather(const LaneShare& share) {
     for (int d = share.lanes; d < kLanes; d *= 2) {
+      // Equivalent if shuffle_off: all lanes of a group hold the same two.
       const F32 other_top = simd_shuffle_xor(top, d), other_total = simd_shuffle_xor(total, d);
       const LaneRow other = each(share.chunks, [&](int c) {
         return pack(share.width, [&](int e) { return simd_shuffle_xor(as_value(values[c])[e], d); });

@@ -10,7 +10,8 @@ inline constexpr u32 kNanKey = 0xffffffffu;
 inline Vec<u32> order_key(const Vec<f32>& x) {
   const Vec<u32> bits = bitcast<u32>(x);
   const Vec<u32> key = select((bits >> 31) == 1, ~bits, bits | 0x80000000u);
-  // Equivalent if constant_below in mt_sort: no number has that key either.
+  // Equivalent if constant_above in *_argmin: the complement of 0 is the highest key as well.
+  // Equivalent if constant_below in mt_sort, constant_below in *_argmax: no number has that key either.
   return select(isnan(x), splat(U32(kNanKey), x.lanes()), key);
 }
 /// The float of a key; NaN for kNanKey, which has all bits of one.

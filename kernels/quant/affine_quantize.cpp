@@ -51,6 +51,7 @@ struct AffineQuantize {
         for_(turns, body);
     };
     // A lane's pack of turn `i`, and its values: zeros past the last group, so that all lanes compute alike.
+    // Equivalent if stride_above: the only turn is number 0.
     const auto pack_of = [&](const U32& i) { return group * packs + (U64(i) * lanes + lane); };
     const auto values = [&](const U64& pack) {
       // Equivalent if zero_is_one: lanes past the last group store nothing.

@@ -2,7 +2,8 @@
 //
 // A lane takes `span` words of codes at a time. Codes are masked but not shifted into place: the elements of x carry
 // the power of two instead, so that a weight costs an and, a conversion and a multiply-add. Scale and bias apply once a
-// lane's run of words: scale * Σ code * x + bias * Σ x.
+// lane's run of words: scale * Σ code * x + bias * Σ x. Where x, scale or bias is infinite, or so large that one of
+// these sums overflows, the result is not specified: whole weights times x might give another one. A NaN gives NaN.
 #include "mt/dsl/dsl.h"
 #include "mt/oracle/block.h"
 #include "mt/oracle/quantise.h"
@@ -91,6 +92,7 @@ struct Qmv {
 
   void product() const {
     const U32 m = group_id(1);
+    // Equivalent if constant_above: the first rows of the next threadgroup are computed twice, alike.
     for_simds(block / rows, [&](U32 tile) {
       const U32 first = group_id() * int{block} + tile * int{rows};
       // Equivalent if always, or_equal: rows past the end are not stored, they only cost time.
@@ -147,6 +149,7 @@ struct Qmv {
     all.push_back(problem(1, 0, 128, 32));
     all.push_back(problem(2, 3, 0, 64));
     all.push_back(problem(2, 12, 256, 64).with_edges());
+    all.push_back(problem(40, 5, 192, 96).with_edges());
     return all;
   }
   Problems benches() const { return {problem(1, 4096, 4096, 64), problem(1, 14336, 4096, 64)}; }

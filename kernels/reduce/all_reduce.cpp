@@ -38,9 +38,9 @@ struct AllReduce {
     RowAccumulator part(combine, width, identity_f32(combine));
     const U64 group = group_id();
     const U64 whole = as_value(n) - as_value(n) % static_cast<u64>(width);
-    const U64 share = (whole + (run * groups - 1)) / (run * groups) * run;
-    const U64 first = group * (pieces ? share : U64(run)) + thread_id() * static_cast<u32>(width);
-    const U64 end = pieces ? min(group * share + share, whole) : whole;
+    const auto share = [&] { return (whole + (run * groups - 1)) / (run * groups) * run; };
+    const U64 begin = group * (pieces ? share() : U64(run)), first = begin + thread_id() * static_cast<u32>(width);
+    const U64 end = pieces ? min(begin + share(), whole) : whole;
     const u64 step = pieces ? run : run * groups;
     // Equivalent if first_operand of min, constant_above, constant_below: the second loop takes what is left.
     const U64 most = loads == 1 ? end : end - min(end, U64(step * static_cast<u64>(loads - 1)));
@@ -67,6 +67,7 @@ struct AllReduce {
   }
   void body_total() const {
     // Equivalent if first_operand in row.h, other_op of add in row.h: a run of one leaves no ragged end.
+    // Equivalent if loses_second_nan in row.h: a ragged end begins without one.
     RowAccumulator part(combine, 1, identity_f32(combine));
     for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()),
          [&](U32 i) { part.add(partial.load(i, 1)); });
@@ -83,7 +84,20 @@ struct AllReduce {
   Problems tests() const {
     const bool extreme = combine == Combine::Max || combine == Combine::Min;
     return over(Problem{}, "n", {0, 1, 3, 31, 33, 1023, 4097, 100003, 1 << 20}) +
-           (extreme ? over(Problem{}.with_edges(), "n", {3, 6, 7, 1003, 1004}) : Problems{});
+           (extreme ? over(Problem{}.with_edges(), "n", {3, 6, 7, 1003, 1004}) + placed_tests() : Problems{});
+  }
+  /// A NaN, or the extreme, in one place: of the loads under way together, of those one by one, and of the ragged end.
+  Problems placed_tests() const {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), most = combine == Combine::Max ? 512 : -512;
+    Problems all;
+    for (const int at : {1, 3073, 4097, 8193, 9216, 10243, -3, -2, -1})
+      for (const double v : {nan, most}) all.push_back(Problem{{"n", 10247}}.with_element("x", at, v));
+    // More partial results than the second launch has threads.
+    for (const double v : {nan, most}) {
+      all.push_back(Problem{{"n", 10247}}.with_tunable("blocks", 1024).with_element("x", 1, v));
+      all.push_back(Problem{{"n", 16387}}.with_tunable("blocks", 16).with_element("x", -4, v));
+    }
+    return all;
   }
   Problems benches() const {
     return over(Problem{}, "n",

@@ -9,6 +9,7 @@ namespace {
 template <Storage T>
 struct ArgReduce {
   static constexpr int kMostBlocks = 1024;
+  static constexpr u32 kNowhere = 0xffffffffu;  // above every index
 
   In<T> x{"x", {"n"}};
   Temp<u32> best_key{"best_key", {kMostBlocks}}, best_at{"best_at", {kMostBlocks}};
@@ -40,7 +41,8 @@ struct ArgReduce {
 
   struct Best {
     VecVar<u32> key, at;
-    explicit Best(int lanes) : key(lanes, 0u), at(lanes, 0xffffffffu) {}
+    // Equivalent if constant_above: the least key of a number is far above 1.
+    explicit Best(int lanes) : key(lanes, 0u), at(lanes, kNowhere) {}
     /// Takes what beats the lane's best; earlier elements come first, so equals change nothing.
     void offer(const Vec<u32>& k, const Vec<u32>& where) {
       const Vec<bool> better = k > key;  // 0 is no number's key
@@ -52,7 +54,8 @@ struct ArgReduce {
   template <class F>
   void choose(const Best& best, F&& result) const {
     const U32 highest = group_max(max_of(as_value(best.key)));
-    const Vec<u32> candidates = select(best.key == highest, best.at, splat(U32(0xffffffffu), best.at.lanes()));
+    // Equivalent if constant_below: no index is larger than that either.
+    const Vec<u32> candidates = select(best.key == highest, best.at, splat(U32(kNowhere), best.at.lanes()));
     const U32 first = group_min(min_of(candidates));
     // Equivalent if constant_above: every thread has both.
     if_(thread_id() == 0, [&] { result(highest, first); });
@@ -61,6 +64,7 @@ struct ArgReduce {
   void walk_blocks(Best& best) const {
     const u32 run = static_cast<u32>(threads * width);
     const U32 mine = thread_id() * static_cast<u32>(width), begin = blocks == 1 ? mine : group_id() * run + mine;
+    // Equivalent if second_operand, swap_operands: the last `width` elements are offered one by one then, some twice.
     const U32 whole = n - n % static_cast<u32>(width);
     for_(begin, whole, run * static_cast<u32>(blocks),
          [&](U32 i) { best.offer(key_of(x.load(i, width)), pack(width, [&](int e) { return i + e; })); });
@@ -84,15 +88,20 @@ struct ArgReduce {
     });
   }
   void body_choose() const {
-    Best best(1);
-    for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()), [&](U32 i) {
-      const Vec<u32> key = best_key.load(i, 1), at = best_at.load(i, 1);
-      // Blocks interleave, so a later one may hold an earlier element.
-      const Vec<bool> better = (key > best.key) | ((key == best.key) & (at < best.at));
-      best.at = select(better, at, best.at);
-      best.key = select(better, key, best.key);
-    });
-    choose(best, [&](const U32&, const U32& at) { out.store(0, at); });
+    const auto each_block = [&](auto&& body) {
+      for_(thread_id(), U32(static_cast<u32>(blocks)), static_cast<u32>(mt::threads()), body);
+    };
+    // Equivalent if constant_above: the least key of a number is far above 1.
+    // Equivalent if constant_below: no index is larger than that either.
+    Var<u32> key(0u), at(kNowhere);
+    each_block([&](U32 i) { key = max(key, best_key.load(i)); });
+    const U32 highest = group_max(key);
+    // Blocks interleave: any of those with the highest key may hold the earliest element.
+    // Equivalent if constant_below: no index is larger than that either.
+    each_block([&](U32 i) { at = min(at, select(best_key.load(i) == highest, best_at.load(i), U32(kNowhere))); });
+    const U32 first = group_min(at);
+    // Equivalent if constant_above: every thread has it.
+    if_(thread_id() == 0, [&] { out.store(0, first); });
   }
   Stages<ArgReduce> stages() const {
     if (blocks == 1) return {{"", &ArgReduce::launch_blocks, &ArgReduce::body_single}};
@@ -111,7 +120,30 @@ struct ArgReduce {
         all.push_back(Problem{{"n", count}}.with_seed(static_cast<std::uint64_t>(seed)));
       all.push_back(Problem{{"n", 1 + seed}}.with_edges());
     }
-    return all + Problems{Problem{{"n", 5000}}.with_edges(), Problem{{"n", 200003}}.with_seed(7)};
+    return all + placed_tests() + Problems{Problem{{"n", 5000}}.with_edges(), Problem{{"n", 200003}}.with_seed(7)};
+  }
+  /// Extremes, neighbours of extremes, NaN and zeros of both signs in the last elements, which are whole runs or a
+  /// ragged end of one launch or of two; and equal extremes all over.
+  Problems placed_tests() const {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), most = largest ? 512 : -512;
+    const double above = largest ? 1 + 0x1p-23 : 1 - 0x1p-24, below = 0.7f - 0x1p-24;
+    Problems all;
+    for (const int count : {7, 8, 1503, 2052, 2055, 4105}) {
+      const Problem p{{"n", count}};
+      const auto last = [](const Problem& base, double v) { return base.with_element("x", -1, v); };
+      const Problem ones = p.with_values(Values::Ones), equal = p.with_values(Values::Equal);
+      all = all + Problems{last(p, most), last(p, -most), p.with_element("x", -3, most), last(p, nan), last(p, -nan)};
+      all = all + Problems{last(p, nan).with_element("x", 3, -nan), equal, p.with_values(Values::Ramp)};
+      all = all + Problems{last(ones, above), last(equal, largest ? 0.7f + 0x1p-24 : below)};
+      // A zero of the sign that counts less, then one of the other.
+      const Problem lower = largest ? p.with_values(Values::MinusInf) : equal;
+      all.push_back(last(lower, largest ? 0. : -0.).with_element("x", -2, largest ? -0. : 0.));
+    }
+    // More partial results than the second launch has threads.
+    for (const auto& [at, v] : {std::pair{-1, most}, {1, most}, {-1, nan}})
+      all.push_back(Problem{{"n", 4105}}.with_tunable("blocks", 1024).with_element("x", at, v));
+    all.push_back(Problem{{"n", 4105}}.with_tunable("blocks", 1024).with_values(Values::Equal));
+    return all;
   }
   Problems benches() const { return over(Problem{}, "n", {1 << 20, 151936}); }
   Work work(const Problem& p) const {

@@ -18,6 +18,9 @@ struct Expected {
   // `codes_per_row`, each a bit stream from the low end of its first word, padded to a whole word.
   int code_bits = 0;
   std::int64_t codes_per_row = 0;
+  // Where not empty: elements that may hold any number, infinity or NaN, as long as they were written. For results that
+  // depend on which intermediate number overflows first; the reference says where that is.
+  std::vector<bool> unspecified = {};
 };
 
 /// Expected outputs by tensor name.

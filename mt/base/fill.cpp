@@ -3,8 +3,9 @@
 namespace mt {
 
 std::string_view name_of(Values values) {
-  constexpr std::string_view kNames[] = {"declared",    "zeros", "ones",  "equal",     "tiny",           "large",
-                                         "alternating", "ramp",  "spike", "minus_inf", "head_minus_inf", "nan_tail"};
+  constexpr std::string_view kNames[] = {"declared",  "zeros",          "ones",    "equal",  "tiny",
+                                         "large",     "alternating",    "ramp",    "rising", "spike",
+                                         "minus_inf", "head_minus_inf", "nan_tail"};
   return kNames[static_cast<int>(values)];
 }
 

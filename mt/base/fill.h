@@ -16,6 +16,7 @@ enum class Values : std::uint8_t {
   Large,         // the declared ones times 2^6
   Alternating,   // v, -v, w, -w, …: sums that cancel to nothing
   Ramp,          // a sawtooth along the flat index
+  Rising,        // near 1/8 + row / 256, row counting along the axis before the last
   Spike,         // one large element a row among small ones
   MinusInf,      // -inf everywhere
   HeadMinusInf,  // -inf in the first half of each row

@@ -53,6 +53,7 @@ TEST(Dsl, ValuesKnowTheirLine) {
     EXPECT_NE(std::string(trace().kernel.def(b.id())->loc.file).find("dsl_test.cpp"), std::string::npos);
     y.store(0, exp(b));
     EXPECT_EQ(trace().kernel.insts.back().loc.line, __LINE__ - 1);
+    y.at(thread_id()).store(0, x.at(2).load(1));  // the arithmetic of coordinates too
   });
   for (const Inst& i : k.insts)
     EXPECT_NE(std::string(i.loc.file).find("dsl_test.cpp"), std::string::npos)

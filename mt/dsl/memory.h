@@ -144,13 +144,15 @@ class Tensor : public View<T, Reads, Writes> {
   /// Other test data than the declaration says: for instances of one template with domains of their own.
   void fill_with(Fill fill) { detail::fill_of(this->memory_) = std::move(fill); }
   /// The part that starts at these leading coordinates; the rest count as 0. Offsets are 64-bit.
-  template <class... I>
-  View<T, Reads, Writes> at(I... coordinates) const {
-    const std::vector<Index> all{Index(coordinates)...};
+  View<T, Reads, Writes> at(Index i) const { return from_coordinates({i}); }
+  View<T, Reads, Writes> at(Index i, Index j) const { return from_coordinates({i, j}); }
+  View<T, Reads, Writes> at(Index i, Index j, Index k) const { return from_coordinates({i, j, k}); }
+  View<T, Reads, Writes> at(Index i, Index j, Index k, Index l) const { return from_coordinates({i, j, k, l}); }
+  View<T, Reads, Writes> row(Index r) const { return from_coordinates({r}); }
+
+ private:
+  View<T, Reads, Writes> from_coordinates(const std::vector<Index>& all) const {
     return {this->memory_, detail::offset(this->memory_, all, all[0].here), true};
-  }
-  View<T, Reads, Writes> row(Index r) const {
-    return {this->memory_, detail::offset(this->memory_, {r}, r.here), true};
   }
 };
 

@@ -54,6 +54,16 @@ Problem Problem::with_values(Values values) const {
   p.values_ = values;
   return p;
 }
+Problem Problem::with_element(std::string_view tensor, std::int64_t at, double value) const {
+  Problem p = *this;
+  p.elements_.push_back({std::string(tensor), at, value});
+  return p;
+}
+Problem Problem::with_tunable(std::string_view name, int value) const {
+  Problem p = *this;
+  p.tunables_.insert_or_assign(std::string(name), value);
+  return p;
+}
 Problem Problem::with_seed(std::uint64_t seed) const {
   Problem p = *this;
   p.seed_ = seed;
@@ -65,6 +75,8 @@ std::string Problem::text() const {
   for (const auto& [key, value] : reals_) s += fmt::format("{}{}:{}", s.empty() ? "" : "/", key, value);
   if (edges_) s += s.empty() ? "edges" : "/edges";
   if (values_ != Values::Declared) s += fmt::format("{}values:{}", s.empty() ? "" : "/", name_of(values_));
+  for (const Element& e : elements_) s += fmt::format("{}{}[{}]:{}", s.empty() ? "" : "/", e.tensor, e.at, e.value);
+  for (const auto& [key, value] : tunables_) s += fmt::format("{}{}={}", s.empty() ? "" : "/", key, value);
   if (seed_ != 1) s += fmt::format("{}seed:{}", s.empty() ? "" : "/", seed_);
   return s;
 }

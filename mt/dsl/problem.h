@@ -34,12 +34,27 @@ class Problem {
   /// Float inputs of this case hold a pattern in place of the declared numbers.
   Problem with_values(Values values) const;
   Values values() const { return values_; }
+  /// One element of input `tensor` is `value`, whatever the fill and the pattern say. `at` counts rows' elements one
+  /// after another; below 0 it counts from the end, -1 being the last.
+  struct Element {
+    std::string tensor;
+    std::int64_t at = 0;
+    double value = 0;
+  };
+  Problem with_element(std::string_view tensor, std::int64_t at, double value) const;
+  const std::vector<Element>& elements() const { return elements_; }
+  /// Inputs are random numbers as their fills declare them, and nothing else.
+  bool plain() const { return !edges_ && values_ == Values::Declared && elements_.empty(); }
+  /// This case plans with that value of a tunable, unless the command line or a tuner has chosen one: so a small
+  /// problem reaches what the plan keeps for large ones.
+  Problem with_tunable(std::string_view name, int value) const;
+  const std::map<std::string, int>& tunables() const { return tunables_; }
   Problem with_seed(std::uint64_t seed) const;
   std::uint64_t seed() const { return seed_; }
 
   const std::map<std::string, std::int64_t>& sizes() const { return sizes_; }
   const std::map<std::string, double>& reals() const { return reals_; }
-  /// `key:value/key:value`, the form bench names use.
+  /// `key:value/key:value`, the form bench names use; elements are `tensor[at]:value`, tunables `name=value`.
   std::string text() const;
 
  private:
@@ -48,6 +63,8 @@ class Problem {
   std::uint64_t seed_ = 1;
   bool edges_ = false;
   Values values_ = Values::Declared;
+  std::vector<Element> elements_;
+  std::map<std::string, int> tunables_;
 };
 
 using Problems = std::vector<Problem>;

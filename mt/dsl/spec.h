@@ -96,9 +96,12 @@ class Erased final : public KernelInstance {
     problem_ = problem;
     traits_ = traits;
     for (TunableDecl& t : signature_.tunables) {
-      const auto it = overrides.find(t.name);
-      t.overridden = it != overrides.end();
-      if (t.overridden) t.value = it->second;
+      t.overridden = false;
+      for (const Overrides& chosen : {problem.tunables(), overrides})
+        if (const auto it = chosen.find(t.name); it != chosen.end()) {
+          t.overridden = true;
+          t.value = it->second;
+        }
     }
     if constexpr (HasPlan<K>) {
       const Noted reads(Noted::Reads);

@@ -132,6 +132,7 @@ void check_problem(const KernelInstance& instance, const Problem& problem, const
     if (!std::binary_search(reals.begin(), reals.end(), name))
       throw Error(fmt::format("the kernel has no real parameter '{}'{}", name,
                               reals.empty() ? "" : "; it has " + listed(reals)));
+  check_overrides(signature, problem.tunables());
   check_overrides(signature, overrides);
 }
 

@@ -37,7 +37,7 @@ std::optional<Problem> base_case(KernelInstance& instance, TargetTraits traits, 
   std::optional<Problem> best;
   std::int64_t size = 0;
   for (const Problem& p : instance.tests()) {
-    if (p.edges() || p.values() != Values::Declared) continue;
+    if (!p.plain() || !p.tunables().empty()) continue;
     const auto n = elements(instance, p, traits, overrides);
     if (!n || *n > kMost) continue;
     if (!best || (size < kModerate ? *n > size : *n >= kModerate && *n < size)) {

@@ -104,6 +104,14 @@ std::map<std::string, HostTensor> make_inputs(const std::vector<TensorSlot>& slo
     if (is_float(p.dtype) && p.fill.edges) oracle::lay_values(t, problem.values());
     inputs.emplace(p.name, std::move(t));
   }
+  for (const Problem::Element& e : problem.elements()) {
+    const auto it = inputs.find(e.tensor);
+    if (it == inputs.end()) throw Error(fmt::format("the case sets an element of '{}', which is no input", e.tensor));
+    const std::int64_t count = it->second.count(), at = e.at < 0 ? e.at + count : e.at;
+    if (at < 0 || at >= count)
+      throw Error(fmt::format("the case sets {}[{}], but it has {} elements", e.tensor, e.at, count));
+    it->second.set(at, e.value);
+  }
   return inputs;
 }
 

@@ -4,6 +4,7 @@
 
 #include "mt/dsl/dsl.h"
 #include "mt/harness/fake_backend.h"
+#include "mt/harness/guarded.h"
 
 namespace mt {
 namespace {
@@ -93,6 +94,41 @@ TEST_F(RunnerTest, ProblemsThatBreakTheContractAreRefusedWithASentence) {
   EXPECT_EQ(refusal({{"rows", 1}, {"n", 4294901760}}), "accepted");
   EXPECT_NE(refusal(Problem{{"rows", 1}, {"n", 1}}.with_real("epsilon", 1)).find("no real parameter 'epsilon'"),
             std::string::npos);
+}
+
+TEST_F(RunnerTest, CasesChooseTunablesAndTheCommandLineHasTheLastWord) {
+  const Problem p = Problem{{"rows", 2}, {"n", 8}}.with_tunable("threads", 128).with_tunable("count", 5);
+  EXPECT_EQ(p.text(), "n:8/rows:2/count=5/threads=128");
+  const auto threads = [&](const Problem& problem, const Overrides& o = {}) {
+    return runner_.prepare(entry_, problem, o).stages()[0].compiled.kernel.threads;
+  };
+  EXPECT_EQ(threads(p), 128);
+  EXPECT_EQ(threads(p, {{"threads", 32}}), 32);
+  EXPECT_EQ(threads({{"rows", 2}, {"n", 8}}), 64);
+  EXPECT_NE(refusal(p.with_tunable("threads", 96)).find("one of 32, 64, 128"), std::string::npos);
+  EXPECT_NE(refusal(p.with_tunable("width", 4)).find("no tunable 'width'"), std::string::npos);
+}
+
+TEST_F(RunnerTest, CasesSetSingleElements) {
+  const Call call = runner_.prepare(entry_, {{"rows", 2}, {"n", 4}});
+  const Problem plain{{"rows", 2}, {"n", 4}};
+  const Problem p = plain.with_values(Values::Ones).with_element("x", 1, 7).with_element("x", -1, -3);
+  EXPECT_EQ(p.text(), "n:4/rows:2/values:ones/x[1]:7/x[-1]:-3");
+  EXPECT_TRUE(plain.plain());
+  EXPECT_FALSE(plain.with_element("x", 0, 1).plain());
+  const HostTensor x = make_inputs(call.tensors(), p).at("x");
+  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(x.at(i), i == 1 ? 7 : i == 7 ? -3 : 1) << i;
+  const auto why = [&](const Problem& bad) {
+    try {
+      make_inputs(call.tensors(), bad);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(why(plain.with_element("x", 8, 1)), "the case sets x[8], but it has 8 elements");
+  EXPECT_EQ(why(plain.with_element("x", -9, 1)), "the case sets x[-9], but it has 8 elements");
+  EXPECT_EQ(why(plain.with_element("y", 0, 1)), "the case sets an element of 'y', which is no input");
 }
 
 TEST_F(RunnerTest, TunablesTakeOnlyTheirChoices) {

@@ -11,11 +11,12 @@
 namespace mt {
 namespace {
 
-/// First element where NaN is right but poison still stands: such an element would compare equal unwritten.
+/// First element where NaN or anything is right but poison still stands: such an element would compare equal unwritten.
 std::int64_t unwritten(const HostTensor& actual, const Expected& expected) {
   if (!is_float(actual.dtype) || expected.code_bits != 0) return -1;
   for (std::size_t i = 0; i < expected.value.size(); ++i)
-    if (std::isnan(expected.value[i]) && is_poison(actual, static_cast<std::int64_t>(i)))
+    if ((std::isnan(expected.value[i]) || (!expected.unspecified.empty() && expected.unspecified[i])) &&
+        is_poison(actual, static_cast<std::int64_t>(i)))
       return static_cast<std::int64_t>(i);
   return -1;
 }
@@ -95,6 +96,7 @@ Verification verify_outputs(const std::vector<HostTensor>& outputs, const Expect
     try {
       const oracle::CompareResult r = oracle::compare(it->second, t);
       v.compared += r.compared;
+      v.unspecified += r.unspecified;
       if (!r.passed()) add_sentence(v.error, r.sentence);
       if (r.max_error >= v.worst.max_error) v.worst = r;
       const std::int64_t hole = unwritten(t, it->second);

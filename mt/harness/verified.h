@@ -38,8 +38,9 @@ std::optional<std::int64_t> different_element(const HostTensor& a, const HostTen
 
 struct Verification {
   std::int64_t compared = 0;
-  oracle::CompareResult worst;  // of the output with the largest error over its bound
-  std::string error;            // sentences; empty where all is right
+  std::int64_t unspecified = 0;  // written, and no more is asked of them
+  oracle::CompareResult worst;   // of the output with the largest error over its bound
+  std::string error;             // sentences; empty where all is right
 };
 
 /// Compares every element of all outputs. An output that the oracle does not mention, or an expectation for a tensor

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,12 +34,16 @@ void check(const HostTensor& q, const HostTensor& k, const HostTensor& v, const 
           fmt::format("{} sink logits for {} heads; give none, one, or one a head", sinks, a.heads));
 }
 
-/// What one query saw: logits of the visible keys with their errors, and where its results go.
+/// What one query saw: logits of the visible keys, their weights and the errors of these, and where its results go.
 struct Query {
-  std::int64_t index;  // into lse
-  std::vector<double> logit, error;
-  std::vector<double> sum, magnitude, spread;  // over keys, a head_dim each: p v, p |v|, p |v| times the error of p
-  double top = -kInfinity, z = 0, z_spread = 0;
+  std::int64_t index;                          // into lse
+  std::vector<double> logit, weight, error;    // of each key; errors are those of logits until there are weights
+  std::vector<double> sum, magnitude, spread;  // over keys, a head_dim each: p v, p |v|, |v - output| times p's error
+  double top = -kInfinity, z = 0, z_spread = 0, largest_error = 0;
+  double sink_spread = 0;  // the error of the sink's weight
+
+  bool sees_nothing() const { return top == -kInfinity; }
+  double output(std::size_t d) const { return sum[d] / z; }
 };
 
 /// Logits of all queries of one key head.
@@ -74,32 +79,52 @@ void gather(const HostTensor& v, const Attention& a, std::int64_t kv_head, const
   for (std::size_t j = 0; j < keys.size(); ++j) {
     read(v, (kv_head * a.kv_stride + keys[j]) * a.head_dim, a.head_dim, value.data());
     for (Query& query : queries) {
+      query.weight.push_back(0);
       if (query.logit[j] == -kInfinity) continue;
-      const double gap = query.logit[j] - query.top, p = std::exp(gap), error = query.error[j] + exp_error(gap);
+      const double gap = query.logit[j] - query.top, p = std::exp(gap);
+      query.weight[j] = p;
+      query.error[j] += exp_error(gap) + kUnit * kRescalings * kExpError;
+      query.largest_error = std::max(query.largest_error, query.error[j]);
       query.z += p;
-      query.z_spread += p * error;
+      query.z_spread += p * query.error[j];
       for (std::size_t d = 0; d < dim; ++d) {
-        const double magnitude = p * std::fabs(value[d]);
         query.sum[d] += p * value[d];
-        query.magnitude[d] += magnitude;
-        query.spread[d] += magnitude * error;
+        query.magnitude[d] += p * std::fabs(value[d]);
       }
     }
   }
 }
 
+/// What errors of weights make of the outputs: a weight enters the weighted sum and the sum of weights alike, so that
+/// its error counts by how far its value is from the output. A target may flush weights below kTiny.
+void spread(const HostTensor& v, const Attention& a, std::int64_t kv_head, const std::vector<std::int64_t>& keys,
+            std::vector<Query>& queries) {
+  const auto dim = static_cast<std::size_t>(a.head_dim);
+  std::vector<double> value(dim);
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    read(v, (kv_head * a.kv_stride + keys[j]) * a.head_dim, a.head_dim, value.data());
+    for (Query& query : queries) {
+      if (query.logit[j] == -kInfinity) continue;
+      const double error = query.weight[j] * query.error[j] + kTiny;
+      for (std::size_t d = 0; d < dim; ++d) query.spread[d] += error * std::fabs(value[d] - query.output(d));
+    }
+  }
+}
+
 void finish(const Query& query, const Attention& a, std::int64_t keys, AttentionExpected& out) {
-  if (query.top == -kInfinity) {
+  if (query.sees_nothing()) {
     out.lse.value[static_cast<std::size_t>(query.index)] = -kInfinity;
     return;  // outputs stay exact zeros
   }
-  const double summing = kUnit * (walk_factor(keys) + kRescaleError), z_error = query.z_spread / query.z + summing;
+  const double summing = kUnit * (walk_factor(keys) + kRescalings), z_error = query.z_spread / query.z + summing;
+  // Errors of logits may be large enough for their products to count.
+  const double growth = std::exp(2 * std::min(query.largest_error, 100.0));
   for (std::int64_t d = 0; d < a.head_dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
-    const double o = query.sum[at] / query.z;
-    const double carried = query.spread[at] + (summing + a.partial_roundoff) * query.magnitude[at];
+    const double o = query.output(at), weights = query.spread[at] + query.sink_spread * std::fabs(o);
+    const double carried = growth * weights + (summing + a.partial_roundoff) * query.magnitude[at];
     put(out.output, query.index * a.head_dim + d,
-        {o, carried / query.z + std::fabs(o) * (z_error + 3 * kUnit) + kTiny});
+        {o, carried / query.z + std::fabs(o) * (summing + 3 * kUnit) + kTiny});
   }
   const double tail = std::log(query.z), lse = query.top + tail;
   // The maximum is itself a logit with an error; it moves the sum back by as much, up to the rounding of the result.
@@ -134,9 +159,12 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
         if (!(query.top >= sink) && !std::isnan(query.top)) query.top = sink;
         if (sink == -kInfinity) continue;
         query.z = std::exp(sink - query.top);
-        query.z_spread = query.z * exp_error(sink - query.top);
+        query.sink_spread =
+            query.z * (exp_error(sink - query.top) + kUnit * (2 * std::fabs(sink) + kRescalings * kExpError));
+        query.z_spread = query.sink_spread;
       }
       gather(v, a, kv_head, keys, queries);
+      spread(v, a, kv_head, keys, queries);
       for (const Query& query : queries) finish(query, a, static_cast<std::int64_t>(keys.size()), out);
     }
   });

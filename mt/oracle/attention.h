@@ -34,7 +34,9 @@ struct AttentionExpected {
 /// v that are not visible are not read.
 ///
 /// The bound follows errors from each logit through its weight: a logit is off by at most
-/// (sum_factor(head_dim) + 4) u * scale * sum |q||k|, which moves the weight by the same relative amount.
+/// (sum_factor(head_dim) + 4) u * scale * sum |q||k|, which moves the weight p by the same relative amount e, and the
+/// output by p e (v - output) / sum p, since weights are divided by their own sum. Rounding of the two sums comes on
+/// top.
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
 
 }  // namespace mt::oracle

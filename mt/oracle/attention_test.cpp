@@ -78,7 +78,8 @@ enum class Fault {
   WrongScale,
   NoSink,
   KeysAsValues,
-  NoStride
+  NoStride,
+  InexactRescale
 };
 
 struct Walk {
@@ -105,7 +106,8 @@ Walk f32_attention(const HostTensor& q, const HostTensor& k, const HostTensor& v
       const float s = scale * f32_sum(a.head_dim, Order::Lanes, [&](std::int64_t d) {
                         return static_cast<float>(q.at(row * a.head_dim + d)) * static_cast<float>(k.at(at + d));
                       });
-      const float next = std::fmax(top[g], s), old = std::exp(top[g] - next), p = std::exp(s - next);
+      const float next = std::fmax(top[g], s), p = std::exp(s - next);
+      const float old = std::exp(top[g] - next) * (fault == Fault::InexactRescale && next != top[g] ? 1.0001f : 1.f);
       top[g] = next;
       sum[g] = sum[g] * old + p;
       for (std::size_t d = 0; d < dim; ++d)
@@ -180,6 +182,15 @@ TEST(Attention, RejectsFaultsInEveryDtype) {
       EXPECT_EQ(wrong >= 4, fault != Fault::KeysAsValues) << static_cast<int>(fault);
     }
   }
+}
+
+TEST(Attention, ARescalingOffByOnePartIn10000IsSeen) {
+  Attention a{.heads = 4, .kv_heads = 2, .queries = 2, .head_dim = 64, .n_kv = 64, .kv_stride = 64};
+  a.scale = 0.01;
+  const Data d = data_for(DType::F32, a);
+  const AttentionExpected e = attention(d.q, d.k, d.v, a);
+  EXPECT_TRUE(compare(e.output, f32_attention(d.q, d.k, d.v, a).output).passed());
+  EXPECT_GT(compare(e.output, f32_attention(d.q, d.k, d.v, a, Fault::InexactRescale).output).wrong, 50);
 }
 
 TEST(Attention, PartialsInTheNarrowDtypeNeedTheirRoundoff) {

@@ -55,6 +55,8 @@ void check_sizes(const Expected& e, const HostTensor& actual) {
           fmt::format("{} expected values of {} have {} bounds; give each value one", n, actual.name, e.bound.size()));
   require(e.low.size() == e.high.size() && (e.low.empty() || e.low.size() == e.value.size()),
           fmt::format("alternatives of {} need a low and a high for each value", actual.name));
+  require(e.unspecified.empty() || e.unspecified.size() == e.value.size(),
+          fmt::format("of {}, each value or none must say whether it is specified", actual.name));
   if (e.code_bits != 0) {
     require(actual.dtype == DType::U32 && e.codes_per_row > 0 && n % e.codes_per_row == 0,
             fmt::format("packed codes of {} need u32 words and whole rows of codes", actual.name));
@@ -94,13 +96,15 @@ std::string describe(const Range& r) {
 CompareResult compare(const Expected& expected, const HostTensor& actual, const CompareOptions& options) {
   check_sizes(expected, actual);
   CompareResult total;
-  total.compared = static_cast<std::int64_t>(expected.value.size());
+  const auto count = static_cast<std::int64_t>(expected.value.size());
+  total.unspecified = std::count(expected.unspecified.begin(), expected.unspecified.end(), true);
+  total.compared = count - total.unspecified;
   std::int64_t worst = 0;
   const auto value_at = [&](std::int64_t i) {
     return expected.code_bits == 0 ? actual.at(i) : code_in(actual, i, expected.code_bits, expected.codes_per_row);
   };
   std::mutex mutex;
-  parallel_for(total.compared, 64 * kBlock, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(count, 64 * kBlock, [&](std::int64_t begin, std::int64_t end) {
     CompareResult part;
     std::int64_t part_worst = begin;
     double block[kBlock];
@@ -112,6 +116,7 @@ CompareResult compare(const Expected& expected, const HostTensor& actual, const 
         for (std::int64_t i = 0; i < n; ++i) block[i] = value_at(at + i);
       }
       for (std::int64_t i = 0; i < n; ++i) {
+        if (!expected.unspecified.empty() && expected.unspecified[static_cast<std::size_t>(at + i)]) continue;
         const Range range = range_at(expected, at + i);
         if (!(range.bound >= 0) || std::isinf(range.bound))
           throw Error(fmt::format("oracle: {} of {} has the bound {}; it must be finite and not negative",
@@ -137,6 +142,10 @@ CompareResult compare(const Expected& expected, const HostTensor& actual, const 
     }
     total.max_absolute_error = std::max(total.max_absolute_error, part.max_absolute_error);
   });
+  if (total.compared == 0) {
+    total.sentence = fmt::format("{}: none of {} elements is specified", actual.name, count);
+    return total;
+  }
   const Range at_worst = range_at(expected, worst);
   const Verdict verdict = judge(actual.dtype, at_worst, value_at(worst), options.signed_zeros);
   total.worst_error = verdict.error;

@@ -10,6 +10,7 @@ namespace mt::oracle {
 
 struct CompareResult {
   std::int64_t compared = 0;
+  std::int64_t unspecified = 0;  // elements that may hold anything: not among those compared
   std::int64_t wrong = 0;
   double max_error = 0;           // error over what is allowed, the worst element; above 1 exactly where one is wrong
   double worst_error = 0;         // absolute error of that element; infinite where a NaN or an infinity is out of place
@@ -17,7 +18,7 @@ struct CompareResult {
   double max_absolute_error = 0;  // infinite where a NaN or an infinity is out of place
   std::int64_t first_wrong = -1;  // flat index
   std::string sentence;
-  bool passed() const { return compared > 0 && wrong == 0; }
+  bool passed() const { return compared + unspecified > 0 && wrong == 0; }
 };
 
 struct CompareOptions {
@@ -29,7 +30,8 @@ struct CompareOptions {
 /// An element is right where it lies between the roundings, to the tensor's dtype, of both ends of the expected range
 /// value ± bound (or low - bound … high + bound): what any f32 computation inside the bound could have stored,
 /// overflow to infinity included. Integers are not rounded. An expected NaN asks for a NaN, an infinity for the same
-/// infinity. Integers of 64 bits are compared as doubles, exact up to 2^53.
+/// infinity. Elements that are not specified are counted and left alone. Integers of 64 bits are compared as doubles,
+/// exact up to 2^53.
 ///
 /// Throws mt::Error where there is nothing to compare, sizes differ, or a bound is NaN, negative or infinite.
 CompareResult compare(const Expected& expected, const HostTensor& actual, const CompareOptions& options = {});

@@ -81,6 +81,22 @@ TEST(Compare, IntegersAreExactAndAlternativesCount) {
   EXPECT_FALSE(compare(either, vec({2}, DType::U8)).passed());
 }
 
+TEST(Compare, WhatIsNotSpecifiedMayBeAnythingAndDoesNotCount) {
+  Expected e{{1, 2, 3}, {0, 0, 0}};
+  e.unspecified = {false, true, false};
+  for (const double any : {-7.0, kNan, kInf}) {
+    const CompareResult r = compare(e, vec({1, any, 3}));
+    EXPECT_TRUE(r.passed()) << r.sentence;
+    EXPECT_EQ(r.compared, 2);
+    EXPECT_EQ(r.unspecified, 1);
+    EXPECT_EQ(compare(e, vec({any, any, 3})).wrong, 1);
+  }
+  e.unspecified = {true, true, true};
+  EXPECT_EQ(compare(e, vec({4, 4, 4})).compared, 0);
+  e.unspecified = {true};
+  EXPECT_THROW(compare(e, vec({1, 2, 3})), Error);
+}
+
 TEST(Compare, PackedCodesAreComparedOneByOne) {
   const HostTensor words = pack_codes({1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 31}, 5, 6);
   Expected e{{1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 31}, std::vector<double>(12), {}, {}, 5, 6};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mt/base/error.h"
 #include "mt/oracle/codes.h"
@@ -12,6 +13,8 @@
 
 namespace mt::oracle {
 namespace {
+
+constexpr double kLargest = std::numeric_limits<float>::max();
 
 std::int64_t groups_in(std::int64_t row, std::int64_t group) { return (row + group - 1) / group; }
 
@@ -112,14 +115,25 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
   const Matrix w(words, scales, biases, bits, group, r.n);
   const std::vector<double> input = read(x);
   Expected out = blank(r.rows * w.rows);
+  std::vector<char> unspecified(out.value.size());
+  const auto largest = [](double a, double b) { return std::isnan(a) || a > b ? a : b; };
+  std::vector<double> farthest(static_cast<std::size_t>(r.rows));  // the largest |x| of a row, or NaN
+  for (std::int64_t m = 0; m < r.rows; ++m)
+    for (std::int64_t k = 0; k < r.n; ++k)
+      farthest[static_cast<std::size_t>(m)] =
+          largest(std::fabs(input[static_cast<std::size_t>(m * r.n + k)]), farthest[static_cast<std::size_t>(m)]);
   // Scaling, the bias and their product with x round a few times each on top of the sum.
   const double relative = kUnit * (sum_factor(r.n) + 5);
   parallel_for(w.rows, grain_for(w.columns * (4 + r.rows)), [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight;
     for (std::int64_t n = begin; n < end; ++n) {
+      double reach = 0;  // what any sum may come to, for each unit of x
+      bool nan = false;
       w.along(n, [&](std::size_t k, double code, double scale, double bias) {
         weight[k] = scale * code + bias;
         magnitude[k] = std::fabs(scale) * code + std::fabs(bias);
+        nan = nan || std::isnan(scale) || std::isnan(bias);
+        reach += (std::max(1.0, std::fabs(scale)) + 1) * std::max(code, 1.0) + 2 * std::max(1.0, std::fabs(bias));
       });
       for (std::int64_t m = 0; m < r.rows; ++m) {
         const double* row = input.data() + m * r.n;
@@ -128,10 +142,15 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
           sum += weight[k] * row[k];
           total += magnitude[k] * std::fabs(row[k]);
         }
-        put(out, m * w.rows + n, {sum, relative * total});
+        const double most = farthest[static_cast<std::size_t>(m)] * reach;
+        const bool missing = nan || std::isnan(farthest[static_cast<std::size_t>(m)]);
+        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total});
+        unspecified[static_cast<std::size_t>(m * w.rows + n)] = !missing && !(most <= kLargest);
       }
     }
   });
+  if (std::find(unspecified.begin(), unspecified.end(), 1) != unspecified.end())
+    out.unspecified.assign(unspecified.begin(), unspecified.end());
   return out;
 }
 

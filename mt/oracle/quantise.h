@@ -25,7 +25,8 @@ Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, co
 
 /// y [M, N] = x [M, K] times the transposed quantised matrix [N, K]: y[m, n] = sum over k of w[n, k] * x[m, k] with
 /// w = scale * code + bias. One row of x makes it a matrix-vector product. The bound covers sums of code * x that are
-/// scaled afterwards, and biases applied to sums of x.
+/// scaled afterwards, and biases applied to sums of x. Where x, scale or bias is infinite, or so large that some such
+/// sum may pass the largest f32, these forms differ and the result is not specified; a NaN gives NaN in all of them.
 Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
                           const HostTensor& biases, int bits, std::int64_t group);
 

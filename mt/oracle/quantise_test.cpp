@@ -136,6 +136,21 @@ TEST(QuantisedMatmul, HandComputed) {
   EXPECT_EQ(e.value, (std::vector<double>{1 + 3 + 30.5 + 0.5, 3 - 1}));
 }
 
+TEST(QuantisedMatmul, IsNotSpecifiedWhereSumsMayOverflow) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const HostTensor words = pack_codes({1, 2, 3, 0, 1, 2, 3, 0}, 4, 4);
+  const HostTensor x =
+      tensor(DType::F32, {5, 4}, {1, 1, 1, 1, 1, 1e38, 1, 1, 1, 1, inf, 1, nan, inf, 1, 1, 1, 1, 1, 1e36});
+  const Expected e = quantised_matmul(x, words, tensor(DType::F32, {2, 2}, {2, 10, 2, inf}),
+                                      tensor(DType::F32, {2, 2}, {-1, 0.5, -1, 0.5}), 4, 2);
+  EXPECT_EQ(e.unspecified, (std::vector<bool>{false, true, true, true, true, true, false, false, false, true}));
+  EXPECT_EQ(e.value[0], 1 + 3 + 30.5 + 0.5);
+  EXPECT_TRUE(std::isnan(e.value[6]) && std::isnan(e.value[7]));
+  EXPECT_TRUE(quantised_matmul(random_normal(DType::F32, {2, 4}, 1), words, tensor(DType::F32, {2, 2}, {2, 10, 2, 1}),
+                               tensor(DType::F32, {2, 2}, {-1, 0.5, -1, 0.5}), 4, 2)
+                  .unspecified.empty());
+}
+
 enum class Fault { None, DroppedWord, NoBias, ScaleOfNextGroup, HalfOfK, Doubled };
 
 HostTensor f32_qmm(const HostTensor& x, const Packed& w, int bits, std::int64_t group, bool split, Order order,

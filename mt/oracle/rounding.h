@@ -23,9 +23,11 @@ inline constexpr double kExpError = 6, kExpArgument = 3, kLogError = 8;
 /// Relative error of exp(x - y) in f32 at x - y = gap: the difference rounds once, then exp.
 inline double exp_error(double gap) { return kUnit * (kExpError + (kExpArgument + 1) * std::fabs(gap)); }
 
-/// Relative error, in units of u, that keeping a sum of exponentials relative to a running maximum may add: a handful
-/// of rescalings, each an exponential and a product.
-inline constexpr double kRescaleError = 40;
+/// Sums of exponentials kept relative to a running maximum are rescaled where it grows: so many times while a term is
+/// still large, each time by an exponential and a product.
+inline constexpr double kRescalings = 6;
+/// What that adds, in units of u.
+inline constexpr double kRescaleError = kRescalings * (kExpError + 1);
 
 /// Distance of neighbouring f32 values at |v|.
 inline double ulp(double v) {

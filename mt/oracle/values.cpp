@@ -11,9 +11,12 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEqual = 0.7, kSpike = 512;
 
+/// Length of the axis before the last.
+std::int64_t rows_of_axis(const HostTensor& t) { return t.shape.size() < 2 ? 1 : t.shape[t.shape.size() - 2]; }
+
 /// Whether row `row`, counted through the whole tensor, lies in the last third of the axis before the last.
 bool in_tail(const HostTensor& t, std::int64_t row) {
-  const std::int64_t rows = t.shape.size() < 2 ? 1 : t.shape[t.shape.size() - 2];
+  const std::int64_t rows = rows_of_axis(t);
   return rows >= 3 && 3 * (row % rows) >= 2 * rows;
 }
 
@@ -36,6 +39,8 @@ double value_at(Values values, const HostTensor& t, std::int64_t i, std::int64_t
       return i % 2 == 0 ? t.at(i) : -t.at(i - 1);  // the element before stays as it was
     case Values::Ramp:
       return static_cast<double>(i % 97) / 8 - 6;
+    case Values::Rising:
+      return (32 + static_cast<double>(row % rows_of_axis(t))) / 256 + t.at(i) * 0x1p-8;
     case Values::Spike:
       return column == (row * 7 + n / 2) % n ? kSpike : t.at(i) * 0x1p-8;
     case Values::MinusInf:

@@ -22,7 +22,7 @@ HostTensor laid(Values values, DType dtype = DType::F32, std::vector<std::int64_
 TEST(Values, EachHasItsName) {
   std::set<std::string_view> names;
   for (int v = 0; v <= static_cast<int>(Values::NanTail); ++v) names.insert(name_of(static_cast<Values>(v)));
-  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.size(), 13u);
   EXPECT_EQ(name_of(Values::HeadMinusInf), "head_minus_inf");
 }
 
@@ -85,6 +85,13 @@ TEST(Values, NanTailIsTheEndOfTheAxisBeforeTheLast) {
                    single = laid(Values::NanTail, DType::F32, {4, 1, 5});
   for (std::int64_t i = 0; i < t.count(); ++i) EXPECT_EQ(std::isnan(t.at(i)), i / 5 % 6 >= 4) << i;
   for (std::int64_t i = 0; i < single.count(); ++i) EXPECT_FALSE(std::isnan(single.at(i)));
+}
+
+TEST(Values, RisingGrowsFromRowToRow) {
+  const HostTensor t = laid(Values::Rising, DType::F32, {2, 64, 5});
+  for (std::int64_t i = 0; i < t.count(); ++i)
+    EXPECT_NEAR(t.at(i), 0.125 + static_cast<double>(i / 5 % 64) / 256, 6.0 / 256) << i;
+  EXPECT_NE(t.at(0), t.at(1));
 }
 
 TEST(Values, RampRisesAndFallsBack) {

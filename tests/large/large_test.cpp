@@ -29,7 +29,7 @@ const KernelEntry& entry_named(const std::string& name, DType dtype) {
 /// A case of the kernel's own with a batch to enlarge.
 std::optional<Problem> large_problem(const KernelInstance& kernel) {
   for (const Problem& p : kernel.tests()) {
-    if (p.edges() || p.values() != Values::Declared) continue;
+    if (!p.plain() || !p.tunables().empty()) continue;
     const auto batch = batch_of(kernel, p);
     if (!batch) continue;
     std::int64_t elements = 0;

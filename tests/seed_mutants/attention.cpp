@@ -43,6 +43,7 @@ std::vector<double> attend(const Inputs& in, const Walk& w, std::size_t first, s
   std::vector<double> tops(32, -INFINITY);
   for (std::size_t i = 0; i < scores.size(); ++i) tops[i % 32] = std::max(tops[i % 32], scores[i]);
   for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] == -INFINITY) continue;  // counts as no key
     const double p = weight(w, scores[i], top);
     if (!w.half_of_total || i < (scores.size() + 1) / 2) total += p;
     for (std::int64_t e = 0; e < d; ++e) {
