@@ -146,6 +146,21 @@ TEST_P(MetalDevices, LaunchesFollowEachOther) {
   EXPECT_EQ(first, 1001u);
 }
 
+TEST_P(MetalDevices, KernelsOfOneChainKeepTheirOwnArguments) {
+  const auto scaled = device_->compile(scale()), counted = device_->compile(count());
+  const auto x = device_->allocate(256), y = device_->allocate(256);
+  const auto scales = [&](Buffer& from, Buffer& to, float by, std::uint64_t plus) {
+    device_->launch(*scaled, {{{&from, 0, 256}, {&to, 0, 256}}, {bits(by), plus, 64}}, {1, 1, 1});
+  };
+  scales(*x, *y, 1, 3);  // y = 3
+  // Elements 1 to 32 become the next numbers.
+  device_->launch(*counted, {{{y.get(), 4, 128}}, {}}, {1, 1, 1});
+  scales(*y, *x, 2, 0);  // x = 2 y
+  const std::vector<float> out = floats(*x, 64);
+  for (std::size_t i = 0; i < 64; ++i)
+    ASSERT_EQ(out[i], i >= 1 && i <= 32 ? 2 * std::nextafter(3.0f, 4.0f) : 6.0f) << i;
+}
+
 TEST_P(MetalDevices, RecordingsRunAgain) {
   const auto program = device_->compile(count());
   const auto x = device_->allocate(128);

@@ -79,16 +79,24 @@ struct BufferObject : Object {
 };
 
 struct Library : Object {
-  explicit Library(std::string t) : Object("MTLLibrary"), text(std::move(t)) {}
+  Library(std::string t, std::vector<TextKernel> k) : Object("MTLLibrary"), text(std::move(t)), kernels(std::move(k)) {}
   std::string text;
+  std::vector<TextKernel> kernels;  // none where nothing reads the text here
 };
 struct FunctionObject : Object {
-  FunctionObject(std::string t, std::string n) : Object("MTLFunction"), text(std::move(t)), name(std::move(n)) {}
-  std::string text, name;
+  FunctionObject(std::string t, TextKernel k) : Object("MTLFunction"), text(std::move(t)), kernel(std::move(k)) {}
+  std::string text;
+  TextKernel kernel;
 };
 struct Pipeline : Object {
-  explicit Pipeline(const FunctionObject& f) : Object("MTLComputePipelineState"), text(f.text), name(f.name) {}
-  std::string text, name;
+  explicit Pipeline(const FunctionObject& f) : Object("MTLComputePipelineState"), text(f.text), kernel(f.kernel) {}
+  bool takes(std::uint64_t index) const {
+    return std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const TextParameter& p) {
+      return p.kind == TextParameter::Kind::Buffer && static_cast<std::uint64_t>(p.index) == index;
+    });
+  }
+  std::string text;
+  TextKernel kernel;
 };
 
 struct Launch {
@@ -142,17 +150,20 @@ void run(CommandBuffer& c) {
   for (Launch& l : c.launches) {
     if (!runner) return;
     TextLaunch t;
-    t.kernel = l.pipeline->name;
+    t.kernel = l.pipeline->kernel.name;
     for (int k = 0; k < 3; ++k) {
       const std::uint64_t groups[] = {l.groups.x, l.groups.y, l.groups.z};
       const std::uint64_t threads[] = {l.threads.x, l.threads.y, l.threads.z};
       t.threads[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(threads[k]);
       t.grid[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(groups[k] * threads[k]);
     }
+    // What an earlier launch of the encoder bound stays bound; a kernel sees its own indices.
     for (auto& [index, b] : l.buffers)
-      t.buffers.push_back(
-          {static_cast<int>(index), b.first->memory.get() + b.second, b.first->bytes - b.second, std::nullopt});
-    for (auto& [index, b] : l.bytes) t.buffers.push_back({static_cast<int>(index), b.data(), b.size(), std::nullopt});
+      if (l.pipeline->takes(index))
+        t.buffers.push_back(
+            {static_cast<int>(index), b.first->memory.get() + b.second, b.first->bytes - b.second, std::nullopt});
+    for (auto& [index, b] : l.bytes)
+      if (l.pipeline->takes(index)) t.buffers.push_back({static_cast<int>(index), b.data(), b.size(), std::nullopt});
     TextOptions options;
     options.kernels = {t.kernel};
     try {
@@ -257,24 +268,25 @@ bool define_device() {
          method(
              "MTLDevice", "newLibraryWithSource:options:error:",
              +[](Object*, Sel, String* text, Object*, ErrorObject** error) -> Object* {
-               const TextRunner* runner = metal::testing::text_runner();
-               if (runner) {
+               std::vector<TextKernel> kernels;
+               if (const TextRunner* runner = metal::testing::text_runner()) {
                  try {
-                   runner->contents(text->text, "program_source", {});
+                   kernels = runner->contents(text->text, "program_source", {}).kernels;
                  } catch (const Error& e) {
                    set_error(error, e.what());
                    return nullptr;
                  }
                }
                set_error(error, "a warning beside the library");
-               return make<Library>(text->text);
+               return make<Library>(text->text, kernels);
              }) &&
          method(
              "MTLLibrary", "newFunctionWithName:",
              +[](Library* l, Sel, String* name) -> Object* {
-               return l->text.find("void " + name->text + "(") == std::string::npos
-                          ? nullptr
-                          : make<FunctionObject>(l->text, name->text);
+               for (const TextKernel& k : l->kernels)
+                 if (k.name == name->text) return make<FunctionObject>(l->text, k);
+               if (!l->kernels.empty() || l->text.find("void " + name->text + "(") == std::string::npos) return nullptr;
+               return make<FunctionObject>(l->text, TextKernel{name->text, {}, 0, 0});
              }) &&
          method(
              "MTLDevice", "newComputePipelineStateWithFunction:error:",
