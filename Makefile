@@ -32,6 +32,8 @@ test:
 	else \
 	  ./tile test --device metal-host --json $(BUILD)/test-metal-host.jsonl || status=1; \
 	fi; \
+	test -e build/metal-cpp/Metal/Metal.hpp || grep -q '^MT_METAL_CPP:PATH=.' $(BUILD)/CMakeCache.txt || \
+	  echo "make test: THE CALLS OF THE METAL DEVICE WERE NOT COMPILED AND NOT TESTED: metal-cpp is missing; tools/setup.sh --dev fetches it" >&2; \
 	exit $$status
 
 setup:

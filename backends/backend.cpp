@@ -10,6 +10,11 @@ std::vector<const Backend*>& table() {
 }
 }  // namespace
 
+std::string Backend::library(const std::vector<std::pair<std::string, std::string>>&,
+                             const std::function<void(const std::string&)>&) const {
+  throw Error("target " + std::string(name()) + " has no form that texts are linked into");
+}
+
 std::optional<Artefact> Backend::program(const std::vector<Kernel>& stages) const {
   std::optional<Artefact> all;
   for (const Kernel& k : stages) {

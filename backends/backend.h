@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mt/base/error.h"
@@ -137,6 +138,13 @@ class Backend {
   virtual std::optional<Artefact> artefact(const Kernel&) const { return std::nullopt; }
   /// One text for the stages of a program, with what they share written once.
   virtual std::optional<Artefact> program(const std::vector<Kernel>& stages) const;
+  /// What several texts are linked into for shipping: the file's extension, which also names it as a target of
+  /// `tile build`; empty where there is no such form.
+  virtual std::string_view library_name() const { return ""; }
+  /// The bytes of that library, from texts by the names of their files. `progress` hears what is worked on and may
+  /// throw. Throws Error, also where the tools that make it are missing.
+  virtual std::string library(const std::vector<std::pair<std::string, std::string>>& texts,
+                              const std::function<void(const std::string&)>& progress) const;
   /// Checks of the generated text by a compiler that is present (nvcc, NVRTC): empty when good, else the sentence;
   /// nothing where there is no such compiler. `facts` receives what it says: compiler, and by kernel (as `name.fact`)
   /// registers, spill_bytes, shared_bytes.

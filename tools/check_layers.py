@@ -49,7 +49,7 @@ WHY = {
     "cli": "verbs reach kernels through the registry and devices through backends/backend.h",
 }
 # Headers of a library that only one folder may see.
-PRIVATE_LIBRARIES = {"clang/": "backends/metal_host", "llvm/": "backends/cpu", "llvm-c/": "backends/cpu", "cuda.h": "backends/cuda", "nvrtc.h": "backends/cuda"}
+PRIVATE_LIBRARIES = {"clang/": "backends/metal_host", "Metal/": "backends/metal", "Foundation/": "backends/metal", "llvm/": "backends/cpu", "llvm-c/": "backends/cpu", "cuda.h": "backends/cuda", "nvrtc.h": "backends/cuda"}
 
 
 def room_of(path):

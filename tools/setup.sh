@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what MetalTile builds with, through apt-get, and only what is missing. Works as root or through sudo.
 #   tools/setup.sh         what `make`, `make bench` and `make test` need
-#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler
+#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler, and in build/metal-cpp
+#                          the headers that the metal device is compiled with
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +16,30 @@ for arg in "$@"; do
     *) echo "setup: unknown argument '$arg'; the only one is --dev" >&2; exit 2 ;;
   esac
 done
+
+# metal-cpp is Apple's; PyPI has it inside the macOS wheel of mlx-metal. Without it one test says that it was skipped.
+metal_cpp() {
+  local into=build/metal-cpp wheel=mlx-metal==0.32.4 scratch
+  [[ ! -e $into/Metal/Metal.hpp ]] || return 0
+  echo "setup: fetching metal-cpp from $wheel into $into" >&2
+  scratch=$(mktemp -d)
+  if python3 -m pip --quiet --disable-pip-version-check --retries 2 --timeout 20 download "$wheel" --no-deps \
+    --platform macosx_14_0_arm64 --only-binary=:all: --dest "$scratch" >&2 &&
+    (cd "$scratch" && python3 -m zipfile -e ./*.whl all) && [[ -e $scratch/all/mlx/include/metal_cpp/Metal/Metal.hpp ]]; then
+    mkdir -p build
+    rm -rf "$into"
+    mv "$scratch/all/mlx/include/metal_cpp" "$into"
+    touch build/packages.stamp
+  else
+    echo "setup: no metal-cpp, so the metal device is neither compiled nor tested here" >&2
+  fi
+  rm -rf "$scratch"
+}
+# A Mac has no apt-get, but it may build the device.
+if ((${#dev[@]} > 0)); then
+  trap 'metal_cpp' EXIT
+  python3 -m pip --version >/dev/null 2>&1 || dev+=(python3-pip)
+fi
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: no apt-get here, so nothing is installed; MetalTile needs what these Debian packages hold:" >&2

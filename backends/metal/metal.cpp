@@ -1,25 +1,31 @@
-// The metal backend: Metal text everywhere.
+// The metal backend: Metal text everywhere, libraries where Apple's compiler is, and a device on a Mac.
 #include "backends/backend.h"
+#include "backends/metal/device/device.h"
 #include "backends/metal/dialect.h"
+#include "backends/metal/library.h"
 #include "backends/metal/text.h"
 #include "backends/text_runner.h"
 
 namespace mt::metal {
 namespace {
 
-constexpr const char* kNoDevice =
-    "metal device: this build prints Metal text only; copy what `tile build --target metal` writes to a Mac to run it";
-
 class MetalBackend final : public Backend {
  public:
   std::string_view name() const override { return "metal"; }
-  std::string_view description() const override { return "Metal Shading Language text"; }
+  std::string_view description() const override {
+    return "Apple GPUs: Metal Shading Language text, run through Metal on a Mac";
+  }
   PipelineOptions pipeline() const override { return {}; }
   std::optional<Artefact> artefact(const Kernel& kernel) const override {
     return Artefact{"metal", metal_text({kernel})};
   }
   std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
     return Artefact{"metal", metal_text(stages)};
+  }
+  std::string_view library_name() const override { return "metallib"; }
+  std::string library(const std::vector<std::pair<std::string, std::string>>& texts,
+                      const std::function<void(const std::string&)>& progress) const override {
+    return metal_library(texts, progress);
   }
   /// By whichever backend compiles Metal text here. Our text deserves no warning, so one counts as a failure.
   std::optional<std::string> check_artefact(const Artefact& artefact,
@@ -35,8 +41,17 @@ class MetalBackend final : public Backend {
     }
     return std::nullopt;
   }
-  Result<std::unique_ptr<Device>> open(int) const override { return Error(kNoDevice); }
-  std::string unavailable() const override { return kNoDevice; }
+  Result<std::unique_ptr<Device>> open(int index) const override {
+    auto gpu = open_gpu(index);
+    if (!gpu) return gpu.error();
+    try {
+      return make_device(gpu.take());
+    } catch (const Error& e) {
+      return e;
+    }
+  }
+  std::string unavailable() const override { return why_no_gpu(); }
+  int rank() const override { return 20; }
 };
 
 const MetalBackend backend;

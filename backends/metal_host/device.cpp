@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends/clike/alignment.h"
+#include "backends/metal/binding.h"
 #include "backends/metal/text.h"
 #include "backends/metal_host/guarded_memory.h"
 #include "backends/metal_host/program.h"
@@ -45,7 +46,7 @@ class HostBuffer final : public Buffer {
 class HostProgram final : public Program {
  public:
   HostProgram(const Kernel& kernel, bool check)
-      : kernel_(kernel), alignment_(clike::view_alignments(kernel, kWidestAccess)) {
+      : kernel_(kernel), slots_(metal::slots_of(kernel)), alignment_(clike::view_alignments(kernel, kWidestAccess)) {
     text_ = metal::metal_text({kernel}, &places_);
     const MslProgram& made = version(check);
     from_cache = made.object().from_cache;
@@ -53,6 +54,7 @@ class HostProgram final : public Program {
   }
   std::size_t start_alignment(std::size_t n) const override { return alignment_[n]; }
   const Kernel& kernel() const { return kernel_; }
+  const std::vector<metal::Slot>& slots() const { return slots_; }
 
   const MslProgram& version(bool check) {
     const std::lock_guard lock(mutex_);
@@ -98,6 +100,7 @@ class HostProgram final : public Program {
   }
 
   Kernel kernel_;
+  std::vector<metal::Slot> slots_;
   std::vector<std::size_t> alignment_;
   std::string text_;
   std::vector<Loc> places_;  // by line of the text
@@ -146,28 +149,22 @@ void HostDevice::launch(Program& program, const Arguments& arguments, const Grou
   launch.budget_seconds = options_.budget_seconds;
   const auto threads = static_cast<std::uint32_t>(k.threads);
   launch.threads = {threads, 1, 1};
-  if (groups[0] > UINT32_MAX / threads || groups[1] > UINT32_MAX || groups[2] > UINT32_MAX)
-    throw Error(
-        fmt::format("metal-host: [{}] {} x {} x {} threadgroups of {} threads are more than 2^32 - 1 threads "
-                    "along an axis",
-                    k.name, groups[0], groups[1], groups[2], threads));
-  launch.grid = {static_cast<std::uint32_t>(groups[0]) * threads, static_cast<std::uint32_t>(groups[1]),
-                 static_cast<std::uint32_t>(groups[2])};
+  const auto grid = metal::grid_of("metal-host", k.name, groups, k.threads);
+  launch.grid = {grid[0] * threads, grid[1], grid[2]};
+  metal::check_arguments("metal-host", k.name, p.slots(), arguments);
   std::vector<std::uint64_t> scalars = arguments.scalars;
-  std::size_t n = 0;
-  int index = 0;
-  for (const Memory& m : k.memories) {
-    if (m.space != Space::Device) continue;
-    if (n >= arguments.buffers.size()) throw Error(fmt::format("metal-host: [{}] {} is not bound", k.name, m.name));
-    const BufferView& v = arguments.buffers[n++];
-    launch.buffers.push_back({index++, v.buffer ? v.buffer->host() + v.offset : nullptr, v.bytes, m.name,
-                              m.access == Access::In, std::min(size_of(m.dtype), 4)});
+  for (const metal::Slot& s : p.slots()) {
+    const int index = static_cast<int>(launch.buffers.size());
+    const int bytes = size_of(s.dtype);
+    if (s.scalar) {
+      launch.buffers.push_back({index, reinterpret_cast<std::byte*>(&scalars[s.position]),
+                                static_cast<std::size_t>(bytes), s.name, true, 1});
+      continue;
+    }
+    const BufferView& v = arguments.buffers[s.position];
+    launch.buffers.push_back(
+        {index, v.buffer ? v.buffer->host() + v.offset : nullptr, v.bytes, s.name, s.read_only, std::min(bytes, 4)});
   }
-  if (scalars.size() != k.scalars.size())
-    throw Error(fmt::format("metal-host: [{}] takes {} scalars, not {}", k.name, k.scalars.size(), scalars.size()));
-  for (std::size_t s = 0; s < scalars.size(); ++s)
-    launch.buffers.push_back({index++, reinterpret_cast<std::byte*>(&scalars[s]),
-                              static_cast<std::size_t>(size_of(k.scalars[s].dtype)), k.scalars[s].name, true, 1});
   made.set_entry(made.kernel(k.name), launch);
   if (const auto fault = run_launch(launch)) p.fail(made, *fault);
 }

@@ -26,7 +26,7 @@ Kernel traced(KernelInstance& instance, std::size_t stage, bool generic) {
 BuiltVariant build_variant(const KernelEntry& entry, const Backend& target, const Problem& problem,
                            const Overrides& overrides, bool generic) {
   const auto instance = entry.make();
-  BuiltVariant built{&entry, &target, generic ? "generic" : "aligned", problem, overrides, "", {}, {}};
+  BuiltVariant built{&entry, &target, generic ? "generic" : "aligned", problem, overrides, "", "", {}, {}};
   check_problem(*instance, problem, overrides);
   const std::vector<StagePlan> plans = instance->plan(problem, target.traits(), overrides);
   // One name a function and a file, so that all of them can be linked into one library.
@@ -157,6 +157,7 @@ std::string manifest_json(const std::vector<BuiltVariant>& built, const std::str
            {"file", v.file},
            {"hash", hash_hex(v.artefact.text)},
            {"stages", Json::array()}};
+    if (!v.library.empty()) b["library"] = v.library;
     for (const BuiltStage& s : v.stages) b["stages"].push_back(stage_json(s));
     j["kernels"].back()["builds"].push_back(std::move(b));
   }

@@ -23,7 +23,8 @@ struct BuiltVariant {
   std::string variant;
   Problem problem;  // its plan chose counts and threads
   Overrides overrides;
-  std::string file;  // from the output folder
+  std::string file;     // from the output folder
+  std::string library;  // that its text is linked into as well, from the output folder; empty: none
   Artefact artefact;
   std::vector<BuiltStage> stages;
 };

@@ -173,6 +173,35 @@ def building(kernel, folder):
         expect_run(["build", kernel, "--target", "cuda", "--out", "/dev/full"], 1, "can't")
     expect_run(["build", kernel, "--out", out], 2, "--target")
     expect_run(["build", kernel, "--target", "cuda", "--out", ""], 2, "name a folder")
+    building_a_library(kernel, folder)
+
+
+def building_a_library(kernel, folder):
+    """With a stand-in for Xcode's xcrun: it joins the texts."""
+    tools, out = folder / "tools", folder / "library"
+    tools.mkdir()
+    command = ["build", kernel, "--target", "metallib", "--out", out]
+    expect_run(command, 1, "there is no xcrun here", "Xcode", env={"PATH": str(tools)})
+    expect("nothing was written", not out.exists())
+    path = {"PATH": f"{tools}:/usr/bin:/bin"}
+    xcrun = tools / "xcrun"
+    xcrun.write_text("#!/bin/sh\necho 'x.metal:1:1: error: no' >&2\nexit 1\n")
+    xcrun.chmod(0o755)
+    expect_run(command, 1, "x.metal:1:1: error: no", f"{kernel}_", env=path)
+    expect("nothing was written", not out.exists())
+    xcrun.write_text("#!/bin/sh\nfor last; do :; done\n[ $3 = metal ] && exec cp \"$7\" \"$last\"\n"
+                     "shift 3\nfor air; do [ \"$air\" = -o ] && break; cat \"$air\"; done > \"$last\"\n")
+    expect_run(command, 0, "kernels.metallib", "manifest", env=path)
+    manifest = json.loads((out / "manifest.json").read_text())
+    builds = [b for k in manifest["kernels"] for b in k["builds"]]
+    library = (out / "metal/kernels.metallib").read_text()
+    expect("the library holds every text", builds and all((out / b["file"]).read_text() in library for b in builds))
+    expect("the manifest names it", all(b["library"] == "metal/kernels.metallib" for b in builds), builds[:1])
+    expect("and the texts are metal's", all(b["target"] == "metal" for b in builds), builds[:1])
+    both = folder / "both"
+    expect_run(["build", kernel, "--target", "msl", "metallib", "cuda", "--out", both], 0, env=path)
+    builds = [b for k in json.loads((both / "manifest.json").read_text())["kernels"] for b in k["builds"]]
+    expect("only metal's texts are in it", all(("library" in b) == (b["target"] == "metal") for b in builds), builds[:2])
 
 
 def benching(kernel, folder):

@@ -1,0 +1,2 @@
+#pragma once
+using IOSurfaceRef = struct __IOSurface*;
