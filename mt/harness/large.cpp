@@ -62,9 +62,12 @@ struct LastGroups {
   bool taken;
 };
 
-std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem, CaseResult& r) {
+using Change = std::function<Call(const Call&)>;
+
+std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem, const Change& change, CaseResult& r) {
   Device& device = runner.device();
-  const Call whole = runner.prepare(entry, problem);
+  Call whole = runner.prepare(entry, problem);
+  if (change) whole = change(whole);
   const std::optional<Batch> batch = batch_of(whole.instance(), problem);
   if (!batch) return "the kernel declares no batch, or the problem has one item; give it batch() and more";
   const Call alone = runner.prepare(entry, batch->alone);
@@ -108,8 +111,8 @@ std::string run(Runner& runner, const KernelEntry& entry, const Problem& problem
 
 }  // namespace
 
-CaseResult run_last_item(Runner& runner, const KernelEntry& entry, const Problem& problem) {
-  return timed_case(runner, entry, problem, [&](CaseResult& r) { r.error = run(runner, entry, problem, r); });
+CaseResult run_last_item(Runner& runner, const KernelEntry& entry, const Problem& problem, const Change& change) {
+  return timed_case(runner, entry, problem, [&](CaseResult& r) { r.error = run(runner, entry, problem, change, r); });
 }
 
 std::optional<Problem> enlarged(const KernelInstance& instance, const Problem& problem, std::int64_t elements) {

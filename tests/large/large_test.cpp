@@ -6,55 +6,11 @@
 #include <filesystem>
 
 #include "mt/dsl/dsl.h"
-#include "mt/harness/large.h"
+#include "tests/large/problems.h"
 #include "tests/own_cache.h"
 
 namespace mt {
 namespace {
-
-constexpr std::int64_t kMany = (std::int64_t{1} << 31) + (1 << 20);
-
-struct Cpu {
-  const Backend& backend = *find_backend("cpu");
-  std::unique_ptr<Device> device = backend.open().take();
-  Runner runner{backend, *device};
-};
-
-const KernelEntry& entry_named(const std::string& name, DType dtype) {
-  for (const KernelEntry& e : kernels())
-    if (e.name == name && e.dtype == dtype) return e;
-  throw Error("no kernel " + name);
-}
-
-/// A case of the kernel's own with a batch to enlarge.
-std::optional<Problem> large_problem(const KernelInstance& kernel) {
-  for (const Problem& p : kernel.tests()) {
-    if (!p.plain() || !p.tunables().empty()) continue;
-    const auto batch = batch_of(kernel, p);
-    if (!batch) continue;
-    std::int64_t elements = 0;
-    for (const TensorSlot& s : tensor_slots(kernel.signature(), p)) elements = std::max(elements, s.count);
-    if (elements < 60 || elements > 100000) continue;
-    return enlarged(kernel, p, kMany);
-  }
-  return std::nullopt;
-}
-
-/// Their batch runs along y or z, where a GPU takes 65,535 threadgroups; items are made larger instead.
-const std::map<std::string, Problem> kAlongOtherAxes = {
-    {"mt_rope",
-     {{"batch", 1025},
-      {"heads", 8},
-      {"seq", 2049},
-      {"rows", 8 * 2049},
-      {"head_dim", 128},
-      {"head_stride", 2049},
-      {"seq_stride", 1},
-      {"offset", 0}}},
-    {"mt_qmv", {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 8}, {"groups", 516}}},
-    {"mt_qmv_int8_fast",
-     {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 4}, {"groups", 516}}},
-};
 
 TEST(Large, TheLastItemOfABatchBeyond2To31ElementsIsRight) {
   Cpu cpu;
@@ -65,8 +21,7 @@ TEST(Large, TheLastItemOfABatchBeyond2To31ElementsIsRight) {
     last = entry.name;
     const auto kernel = entry.make();
     if (kernel->batch().empty()) continue;
-    const auto other = kAlongOtherAxes.find(entry.name);
-    const auto problem = other != kAlongOtherAxes.end() ? std::optional(other->second) : large_problem(*kernel);
+    const auto problem = large_problem(entry.name, *kernel);
     ASSERT_TRUE(problem) << entry.id() << " has no test with a batch";
     std::int64_t most = 0;
     for (const TensorSlot& s : tensor_slots(kernel->signature(), *problem)) most = std::max(most, s.count);
@@ -159,7 +114,7 @@ TEST(Large, ATableBeyond2To31ElementsIsReadAtItsEnd) {
 
 TEST(Large, AGridBeyondWhatAnAxisTakesIsRefused) {
   Cpu cpu;
-  const Problem& most = kAlongOtherAxes.at("mt_qmv");
+  const Problem most = along_other_axes().at("mt_qmv");
   try {
     cpu.runner.prepare(entry_named("mt_qmv", DType::F16), most.with("m", 65536));
     ADD_FAILURE() << "accepted";

@@ -1,0 +1,63 @@
+// Faults that only tensors of more than 2^31 elements show: an index that is cut to what a signed 32-bit integer holds.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "mt/faults/place.h"
+#include "mt/ir/edit.h"
+#include "tests/large/problems.h"
+
+namespace mt {
+namespace {
+
+/// The call with bit 31 and all above it gone from the 64-bit indices of tensors with more than 2^31 elements. They
+/// stay inside the tensors, so that the fault is a wrong element and not a trap. `count` receives how many there are.
+Call narrowed(const Call& call, std::size_t& count) {
+  std::vector<Kernel> kernels;
+  for (const PreparedStage& stage : call.stages()) {
+    if (kernels.size() <= stage.index) kernels.resize(stage.index + 1);
+    Kernel& k = kernels[stage.index] = stage.compiled.kernel;
+    std::vector<InstId> accesses;
+    walk(k, RegionId::Root, [&](InstId id) {
+      const Inst& i = k.at(id);
+      if (i.memory == MemoryId::None || k.at(i.memory).space != Space::Device) return;
+      if (size_of(k.type(i.in[0]).dtype) != 8) return;
+      for (const TensorSlot& slot : call.tensors())
+        if (slot.param->name == k.at(i.memory).name && slot.count > std::int64_t{1} << 31) accesses.push_back(id);
+    });
+    for (const InstId id : accesses) {
+      const ValueId index = k.at(id).in[0];
+      Builder before = Place(k, id).before();
+      const ValueId low = before.binary(Op::And, index, before.constant_int(k.type(index).dtype, 0x7fffffff));
+      k.at(id).in[0] = low;
+    }
+    count += accesses.size();
+  }
+  return call.with_kernels(kernels);
+}
+
+TEST(Large, IndicesOf31BitsAreCaughtInEveryKernel) {
+  Cpu cpu;
+  std::size_t planted = 0, tested = 0;
+  std::string last;
+  for (const KernelEntry& entry : kernels()) {
+    if (entry.name == last || entry.dtype == DType::F32) continue;  // one dtype of 16 bits: half of the mapped memory
+    last = entry.name;
+    const auto kernel = entry.make();
+    if (kernel->batch().empty()) continue;
+    const auto problem = large_problem(entry.name, *kernel);
+    ASSERT_TRUE(problem) << entry.id() << " has no test with a batch";
+    std::size_t count = 0;
+    const auto change = [&](const Call& whole) { return narrowed(whole, count); };
+    const CaseResult r = run_last_item(cpu.runner, entry, *problem, change);
+    EXPECT_GT(count, 0u) << entry.id() << " has no 64-bit index";
+    EXPECT_FALSE(r.passed) << entry.id() << " " << r.problem << ": nothing is wrong with indices of 31 bits";
+    planted += count;
+    ++tested;
+  }
+  std::printf("%zu indices of %zu kernels cut to 31 bits\n", planted, tested);
+  EXPECT_GT(tested, 90u);
+}
+
+}  // namespace
+}  // namespace mt

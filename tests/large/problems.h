@@ -1,0 +1,61 @@
+// Problems larger than memory, and where they run: the cpu device maps memory where it is touched.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "mt/harness/large.h"
+
+namespace mt {
+
+inline constexpr std::int64_t kMany = (std::int64_t{1} << 31) + (1 << 20);
+
+struct Cpu {
+  const Backend& backend = *find_backend("cpu");
+  std::unique_ptr<Device> device = backend.open().take();
+  Runner runner{backend, *device};
+};
+
+inline const KernelEntry& entry_named(const std::string& name, DType dtype) {
+  for (const KernelEntry& e : kernels())
+    if (e.name == name && e.dtype == dtype) return e;
+  throw Error("no kernel " + name);
+}
+
+/// Their batch runs along y or z, where a GPU takes 65,535 threadgroups; items are made larger instead.
+inline const std::map<std::string, Problem>& along_other_axes() {
+  static const std::map<std::string, Problem> problems = {
+      {"mt_rope",
+       {{"batch", 1025},
+        {"heads", 8},
+        {"seq", 2049},
+        {"rows", 8 * 2049},
+        {"head_dim", 128},
+        {"head_stride", 2049},
+        {"seq_stride", 1},
+        {"offset", 0}}},
+      {"mt_qmv", {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 8}, {"groups", 516}}},
+      {"mt_qmv_int8_fast",
+       {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 4}, {"groups", 516}}},
+  };
+  return problems;
+}
+
+/// A problem with more than 2^31 elements in a tensor: a case of the kernel's own with its batch enlarged.
+inline std::optional<Problem> large_problem(const std::string& name, const KernelInstance& kernel) {
+  if (const auto other = along_other_axes().find(name); other != along_other_axes().end()) return other->second;
+  for (const Problem& p : kernel.tests()) {
+    if (!p.plain() || !p.tunables().empty()) continue;
+    const auto batch = batch_of(kernel, p);
+    if (!batch) continue;
+    std::int64_t elements = 0;
+    for (const TensorSlot& s : tensor_slots(kernel.signature(), p)) elements = std::max(elements, s.count);
+    bool nothing = false;  // some loop has no trips
+    for (const auto& [size, value] : p.sizes()) nothing = nothing || value == 0;
+    if (nothing || elements < 60 || elements > 100000) continue;
+    return enlarged(kernel, p, kMany);
+  }
+  return std::nullopt;
+}
+
+}  // namespace mt
