@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what MetalTile builds with, through apt-get, and only what is missing. Works as root or through sudo.
 #   tools/setup.sh         what `make`, `make bench` and `make test` need
-#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler
+#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler, and the headers of
+#                          MLX's Metal kernels in build/mlx-kernels, which a test compares with ours
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +16,33 @@ for arg in "$@"; do
     *) echo "setup: unknown argument '$arg'; the only one is --dev" >&2; exit 2 ;;
   esac
 done
+
+# The macOS package of MLX holds its kernels as text; it is unpacked, not installed. Without it a test is skipped by name.
+fetch_mlx() {
+  local folder=build/mlx-kernels
+  [[ -f $folder/mlx/include/mlx/backend/metal/kernels/utils.h ]] && return
+  echo "setup: fetching MLX's Metal kernels from PyPI into $folder" >&2
+  rm -rf "$folder.part"
+  mkdir -p "$folder.part"
+  if timeout 300 python3 -m pip download --quiet --no-deps --only-binary=:all: --platform macosx_14_0_arm64 \
+      --dest "$folder.part" mlx-metal==0.32.4 </dev/null >&2 &&
+    python3 - "$folder.part" <<'UNPACK'
+import pathlib, sys, zipfile
+folder = pathlib.Path(sys.argv[1])
+wheel, = folder.glob("*.whl")
+with zipfile.ZipFile(wheel) as z:
+    z.extractall(folder, [n for n in z.namelist() if n.startswith("mlx/include/mlx/")])
+wheel.unlink()
+UNPACK
+  then
+    rm -rf "$folder"
+    mv "$folder.part" "$folder"
+  else
+    rm -rf "$folder.part"
+    echo "setup: MLX's kernels could not be fetched (needs pip and PyPI); the test mlx_kernels will be skipped" >&2
+  fi
+}
+if ((${#dev[@]} > 0)); then fetch_mlx; fi
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: no apt-get here, so nothing is installed; MetalTile needs what these Debian packages hold:" >&2
