@@ -30,18 +30,13 @@ struct Timed {
   std::string error;
 };
 
-/// The device that was asked for, or the best one that runs Metal text itself.
+/// Both must run on the device.
 OpenDevice open_for_text(const std::string& name) {
-  if (!name.empty()) {
-    OpenDevice opened = open_device(name);
-    if (!opened.backend->text_runner())
-      throw UsageError(
-          fmt::format("device {} can't run MLX's Metal text beside our kernels; metal, on a Mac, can", name));
-    return opened;
-  }
-  for (const std::string& usable : usable_devices())
-    if (backend_named(usable).text_runner()) return open_device(usable);
-  throw UsageError("no device here runs Metal text: metal, on a Mac, does, and metal-host with clang 19");
+  OpenDevice opened = open_beside_text(name);
+  if (!opened.backend->text_runner())
+    throw UsageError(
+        fmt::format("device {} can't run MLX's Metal text beside our kernels; metal, on a Mac, can", name));
+  return opened;
 }
 
 /// Problems to time: the kernel's benches on a GPU; on emulated ones what its tests have that is small.

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "mt/harness/select.h"
-
 namespace mt::reference {
 
 std::string folder_given(const std::string& option) {
@@ -13,6 +11,17 @@ std::string folder_given(const std::string& option) {
   throw UsageError(
       "--reference mlx needs --mlx DIR, or MT_MLX: MLX's source tree, or the include folder of the PyPI package "
       "mlx-metal, whose macOS wheel can be unpacked anywhere");
+}
+
+OpenDevice open_beside_text(const std::string& name) {
+  if (!name.empty()) return open_device(name);
+  std::string why;
+  for (const std::string& usable : usable_devices())
+    if (backend_named(usable).text_runner()) return open_device(usable);
+  // None: the sentence of one that could.
+  for (const Backend* b : backends())
+    if (const TextRunner* r = b->text_runner(); r && !r->unavailable().empty()) why = r->unavailable();
+  throw UsageError(why.empty() ? "this build can't run Metal text; it has no metal-host backend" : why);
 }
 
 std::pair<const TextRunner*, std::string> text_runner_for(const Backend& backend) {

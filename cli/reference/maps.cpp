@@ -220,9 +220,13 @@ std::vector<Counterpart> strided_copy(const KernelEntry& e, const Problem& p) {
 }  // namespace
 
 std::vector<Family> map_families() {
-  return {{names_of(unary_ops()), false, unary}, {names_of(binary_ops()), false, binary},
-          {{"mt_select"}, true, select},         {{"mt_copy", "mt_cast_to_f32"}, true, copy},
-          {{"mt_arange"}, false, arange},        {{"mt_strided_copy_nd"}, true, strided_copy}};
+  const Problems wide{Problem{{"n", 70001}}};  // a thread does several elements, and the last one fewer
+  return {{names_of(unary_ops()), false, unary, wide},
+          {names_of(binary_ops()), false, binary, wide},
+          {{"mt_select"}, true, select, wide},
+          {{"mt_copy", "mt_cast_to_f32"}, true, copy, wide},
+          {{"mt_arange"}, false, arange},
+          {{"mt_strided_copy_nd"}, true, strided_copy}};
 }
 
 }  // namespace mt::reference

@@ -80,6 +80,7 @@ struct Family {
   bool edges = false;  // NaN, infinities and the like mean the same in MLX
   /// None where MLX would take this problem to no kernel that is known here.
   std::function<std::vector<Counterpart>(const KernelEntry&, const Problem&)> counterparts;
+  Problems more = {};  // beside the kernels' own tests, for kernels of MLX that those do not reach
 };
 const std::vector<Family>& families();
 /// Null where MLX has none.

@@ -183,7 +183,10 @@ std::vector<Family> row_families() {
           {{"mt_softmax"}, false, softmax},
           {{"mt_logsumexp"}, false, logsumexp},
           {{"mt_argmax", "mt_argmin", "ffai_argmax"}, false, arg_reduce},
-          {reductions("mt_row_reduce"), false, row_reduce},
+          {reductions("mt_row_reduce"),
+           false,
+           row_reduce,
+           {{{"rows", 37}, {"n", 1}}, {{"rows", 38}, {"n", 301}}, {{"rows", 4}, {"n", 5003}}}},
           {reductions("mt_all_reduce"), false, all_reduce}};
 }
 

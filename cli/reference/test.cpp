@@ -8,7 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "cli/reference/compare.h"
 #include "cli/reference/devices.h"
@@ -90,39 +92,48 @@ class Notes {
   std::vector<std::string> all_;
 };
 
-struct Shown {
-  std::FILE* to = stdout;
-  bool verbose = false, colour = false;
-};
+/// Rows as they come; widths are those of the work.
+class Rows {
+ public:
+  Rows(std::FILE* to, bool colour, const std::vector<reference::ReferenceCase>& work) : to_(to), colour_(colour) {
+    for (const auto& one : work) {
+      kernel_ = std::max(kernel_, one.entry->id().size());
+      for (const auto& c : one.counterparts) mlx_ = std::max(mlx_, c.name.size());
+    }
+  }
+  void add(const Comparison& c) {
+    if (!c.missing.empty()) return;
+    if (!std::exchange(begun_, true))
+      line("kernel", "MLX's kernel", "ours/bound", "MLX/bound", "", "ours - MLX", "verdict", "problem");
+    line(c.kernel + "/" + c.dtype, c.mlx, ratio_text(c.ours), ratio_text(c.theirs),
+         notes_.mark(c.differs.empty() ? c.allowance : c.differs), difference_text(c), c.verdict(), c.problem);
+    // What fails for one problem often fails for all.
+    if (c.good() || !told_.insert(c.ours.wrong + c.theirs.wrong).second) return;
+    fmt::print(to_, "{} {}/{}/{} and {}\n", painted(c.verdict() + ":", "31", colour_), c.kernel, c.dtype, c.problem,
+               c.mlx);
+    if (!c.ours.wrong.empty()) fmt::print(to_, "  ours on {}: {}\n", c.device, c.ours.wrong);
+    if (!c.theirs.wrong.empty()) fmt::print(to_, "  MLX on {}: {}\n", c.mlx_device, c.theirs.wrong);
+  }
+  void end() {
+    if (const std::string text = notes_.text(); !text.empty())
+      fmt::print(to_, "\nMLX/bound, where it is not the oracle's for f32 arithmetic:\n{}", text);
+    std::fflush(to_);
+  }
 
-void show(const std::vector<Comparison>& all, const Shown& how) {
-  using Align = Table::Align;
-  Table table({{"kernel", Align::Left},
-               {"MLX's kernel", Align::Left},
-               {"ours/bound", Align::Right},
-               {"MLX/bound", Align::Right},
-               {"", Align::Left},
-               {"ours - MLX", Align::Right},
-               {"verdict", Align::Left},
-               {"problem", Align::Left}});
-  Notes notes;
-  for (const Comparison& c : all) {
-    if (!c.missing.empty()) continue;
-    table.add({c.kernel + "/" + c.dtype, c.mlx, ratio_text(c.ours), ratio_text(c.theirs),
-               notes.mark(c.differs.empty() ? c.allowance : c.differs), difference_text(c), c.verdict(), c.problem});
+ private:
+  void line(const std::string& kernel, const std::string& mlx, const std::string& ours, const std::string& theirs,
+            const std::string& note, const std::string& difference, const std::string& verdict,
+            const std::string& problem) {
+    fmt::print(to_, "{:<{}}  {:<{}}  {:>10}  {:>9} {:1}  {:>17}  {:<17}  {}\n", kernel, kernel_, mlx, mlx_, ours,
+               theirs, note, difference, verdict, problem);
+    std::fflush(to_);
   }
-  if (!table.empty()) fmt::print(how.to, "{}", table.text());
-  if (const std::string text = notes.text(); !text.empty())
-    fmt::print(how.to, "\nMLX/bound, where it is not the oracle's for f32 arithmetic:\n{}", text);
-  std::set<std::string> told;  // what fails for one problem often fails for all
-  for (const Comparison& c : all) {
-    if (!c.missing.empty() || c.good() || !told.insert(c.ours.wrong + c.theirs.wrong).second) continue;
-    fmt::print(how.to, "\n{} {}/{}/{} and {}\n", painted(c.verdict() + ":", "31", how.colour), c.kernel, c.dtype,
-               c.problem, c.mlx);
-    if (!c.ours.wrong.empty()) fmt::print(how.to, "  ours on {}: {}\n", c.device, c.ours.wrong);
-    if (!c.theirs.wrong.empty()) fmt::print(how.to, "  MLX on {}: {}\n", c.mlx_device, c.theirs.wrong);
-  }
-}
+  std::FILE* to_;
+  bool colour_, begun_ = false;
+  std::size_t kernel_ = 6, mlx_ = 12;
+  Notes notes_;
+  std::set<std::string> told_;
+};
 
 }  // namespace
 
@@ -145,77 +156,81 @@ int ReferenceCommand::test(const Test& t) const {
   const reference::MlxTree tree(reference::folder_given(mlx));
   const auto entries = t.kernel.select();
   reference::ReferenceOptions options{cases, t.problem.problem(entries), t.problem.overrides(entries)};
-  const std::string device = t.device.empty() ? "metal-host" : t.device;
-  const OpenDevice opened = open_device(device);
+  const OpenDevice opened = reference::open_beside_text(t.device);
+  const std::string device = opened.device->info().backend;
   const auto [text, text_device] = reference::text_runner_for(*opened.backend);
 
   std::vector<reference::ReferenceCase> work;
-  std::vector<std::string> without;
+  std::vector<std::string> unknown, unfit;  // our kernels
   for (const KernelEntry* e : entries) {
     auto some = reference::reference_cases(*e, options);
+    auto& without = reference::family_of_kernel(e->name) ? unfit : unknown;
     if (some.empty() && (without.empty() || without.back() != e->name)) without.push_back(e->name);
     for (auto& one : some) work.push_back(std::move(one));
   }
   const Stopwatch watch;
-  std::vector<std::vector<Comparison>> results(work.size());
+  std::FILE* const to = t.json == "-" ? stderr : stdout;
+  const bool colour = colour_wanted(fileno(to));
+  fmt::print(to, "MLX {} in {}; ours on {}, MLX's on {}\n", tree.version(), tree.root(), device, text_device);
+  std::vector<std::optional<std::vector<Comparison>>> results(work.size());
   {
     Progress progress;
+    Rows rows(to, colour, work);
     std::mutex mutex;
-    std::size_t done = 0;
+    std::size_t done = 0, shown = 0;
     run_jobs(t.jobs > 0 ? t.jobs : opened.backend->test_jobs(), work.size(), [&, text = text, where = text_device] {
       struct Worker {
         std::unique_ptr<Device> device;
         Runner runner;
         Worker(const Backend& b, std::unique_ptr<Device> d) : device(std::move(d)), runner(b, *device) {}
       };
-      const auto w = std::make_shared<Worker>(*opened.backend, open_device(device).device);
+      const auto w = std::make_shared<Worker>(*opened.backend, reference::open_beside_text(t.device).device);
       return [&, w, text, where](std::size_t n) {
         check_interrupt();
-        results[n] = reference::compare(w->runner, *text, where, tree, work[n], options.overrides);
+        auto made = reference::compare(w->runner, *text, where, tree, work[n], options.overrides);
         const std::lock_guard lock(mutex);
+        results[n] = std::move(made);
+        progress.clear();
+        for (; shown < results.size() && results[shown]; ++shown)
+          for (const Comparison& c : *results[shown]) rows.add(c);
         progress.show(fmt::format("{}/{}  {}/{}", ++done, work.size(), work[n].entry->id(), work[n].problem.text()));
       };
     });
+    progress.clear();
+    rows.end();
   }
-  std::vector<Comparison> all;
-  for (auto& some : results)
-    for (Comparison& c : some) all.push_back(std::move(c));
-
-  const Shown how{t.json == "-" ? stderr : stdout, t.verbose,
-                  colour_wanted(t.json == "-" ? STDERR_FILENO : STDOUT_FILENO)};
-  fmt::print(how.to, "MLX {} in {}; ours on {}, MLX's on {}\n", tree.version(), tree.root(), device, text_device);
-  show(all, how);
-  if (!t.json.empty()) {
-    std::string lines;
-    for (const Comparison& c : all) lines += json_of(c) + "\n";
-    write_file(t.json, lines);
-  }
+  std::string lines;
   std::map<std::string, std::set<std::string>> missing;  // by sentence: our kernels
   std::set<std::string> theirs, pairs;
   std::int64_t compared = 0, bad = 0, ran = 0;
-  for (const Comparison& c : all) {
-    if (!c.missing.empty()) {
-      missing[c.missing].insert(c.kernel);
-      continue;
-    }
-    ++ran;
-    bad += !c.good();
-    compared += c.compared;
-    if (c.theirs.ran) {
+  for (const auto& some : results)
+    for (const Comparison& c : *some) {
+      lines += json_of(c) + "\n";
+      if (!c.missing.empty()) {
+        missing[c.missing].insert(c.kernel);
+        continue;
+      }
+      ++ran;
+      bad += !c.good();
+      compared += c.compared;
+      if (!c.theirs.ran) continue;
       theirs.insert(c.mlx);
       pairs.insert(c.kernel + "/" + c.dtype);
     }
-  }
+  if (!t.json.empty()) write_file(t.json, lines);
   for (const auto& [sentence, names] : missing)
-    fmt::print(how.to, "not compared: {}: {}\n", fmt::join(names, ", "), sentence);
-  if (!without.empty() && (t.verbose || !t.kernel.filters.empty()))
-    fmt::print(how.to, "no counterpart in MLX is known of: {}\n", fmt::join(without, ", "));
-  else if (!without.empty())
-    fmt::print(how.to, "no counterpart in MLX is known of {} kernels; -v names them\n", without.size());
-  fmt::print(how.to, "{} comparisons of {} kernels and dtypes with {} kernels of MLX, {} elements, {} in {}\n", ran,
-             pairs.size(), theirs.size(), grouped(compared),
-             bad ? painted(fmt::format("{} failed", bad), "31", how.colour) : painted("all agree", "32", how.colour),
-             time_text(watch.seconds()));
+    fmt::print(to, "not compared: {}: {}\n", fmt::join(names, ", "), sentence);
+  if (!unfit.empty())
+    fmt::print(to, "not compared: {}: MLX's kernel takes none of these problems\n", fmt::join(unfit, ", "));
+  if (!unknown.empty() && (t.verbose || !t.kernel.filters.empty()))
+    fmt::print(to, "no counterpart in MLX is known of: {}\n", fmt::join(unknown, ", "));
+  else if (!unknown.empty())
+    fmt::print(to, "no counterpart in MLX is known of {} kernels; -v names them\n", unknown.size());
+  const std::string verdict = bad > 0         ? painted(fmt::format("{} failed", bad), "31", colour)
+                              : compared == 0 ? painted("nothing was compared", "31", colour)
+                                              : painted("all agree", "32", colour);
+  fmt::print(to, "{} comparisons of {} kernels and dtypes with {} kernels of MLX, {} elements: {}, in {}\n", ran,
+             pairs.size(), theirs.size(), grouped(compared), verdict, time_text(watch.seconds()));
   if (bad > 0) return kFailed;
   return compared > 0 ? kGood : kNothingRun;
 }

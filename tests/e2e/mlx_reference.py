@@ -41,11 +41,12 @@ def without_kernels(folder, can_run):
     kernels = pathlib.Path(folder, "hollow", KERNELS)
     kernels.mkdir(parents=True)
     (kernels / "utils.h").write_text("")
+    expect_run(reference("--mlx", f"{folder}/hollow", "softmax"), 2, "apt-get install clang-19", env={"MT_CLANG": f"{folder}/no-clang"})
+    expect_run(["bench", *reference("--mlx", f"{folder}/hollow", "softmax", "--device", "interp")[1:]], 2, "device interp can't run MLX's")
     if not can_run:
-        expect_run(reference("--mlx", f"{folder}/hollow", "softmax"), 2, "clang-19")
         return
     expect_run(reference("--mlx", f"{folder}/hollow", "mt_softmax", "mt_logsumexp"), 3, "has no softmax.h", "has no logsumexp.h",
-               "of unknown version", "0 comparisons")
+               "of unknown version", "0 comparisons", "nothing was compared")
     (kernels / "softmax.h").write_text("// softmax_other\n")
     expect_run(reference("--mlx", f"{folder}/hollow", "mt_softmax"), 3, "softmax.h of MLX of unknown version has no kernel")
     # Nothing of ours is in MLX.
