@@ -55,6 +55,63 @@ bool takes(const Problem& p) {
   return d == 64 || d == 96 || d == 128 || d == 192 || d == 256;
 }
 
+/// The first argument struct of MLX's tiled attention.
+struct TiledParams {
+  std::int32_t batch = 1, heads = 0, dim = 0, queries = 0, keys = 0, shared = 0;  // shared: query heads of a KV head
+  float scale = 0;
+  std::int32_t query_blocks = 0, key_blocks = 0, whole_query_blocks = 0, whole_key_blocks = 0;
+  std::int32_t last_queries = 0, last_keys = 0, first_query = 0;
+  std::int64_t q[3] = {}, k[3] = {}, v[3] = {}, out[3] = {};  // strides of batch, head and row
+};
+static_assert(sizeof(TiledParams) == 152);
+
+/// Tiles of 32 queries, by simdgroup matrices. MLX's host takes it from 9 queries on; it computes fewer just as well.
+Counterpart tiled(const KernelEntry& e, const Problem& p) {
+  const std::int64_t d = p["head_dim"], queries = p["queries"], keys = p["n_kv"], rows = p["kv_stride"];
+  const std::int64_t bq = 32, bk = d < 128 ? 32 : 16;
+  const auto i32 = [](std::int64_t n) { return static_cast<std::int32_t>(n); };
+  TiledParams params;
+  params.heads = i32(p["n_q_heads"]);
+  params.dim = i32(d);
+  params.queries = i32(queries);
+  params.keys = i32(keys);
+  params.shared = i32(p["n_q_heads"] / p["n_kv_heads"]);
+  params.scale = static_cast<float>(p.real("scale", 0.08838834764831845));
+  params.query_blocks = i32((queries + bq - 1) / bq);
+  params.key_blocks = i32((keys + bk - 1) / bk);
+  params.whole_query_blocks = i32(queries / bq);
+  params.whole_key_blocks = i32(keys / bk);
+  params.last_queries = i32(queries % bq);
+  params.last_keys = i32(keys % bk);
+  params.first_query = i32(keys - queries);
+  for (std::int64_t* q : {params.q, params.out}) {
+    q[0] = p["n_q_heads"] * queries * d;
+    q[1] = queries * d;
+    q[2] = d;
+  }
+  for (std::int64_t* k : {params.k, params.v}) {
+    k[0] = p["n_kv_heads"] * rows * d;
+    k[1] = rows * d;
+    k[2] = d;
+  }
+  const std::string block = std::to_string(bk), size = std::to_string(d);
+  Launch launch{.files = {"utils.h", "steel/attn/attn.h", "steel/attn/kernels/steel_attention.h"},
+                .function = "attention",
+                .arguments = mlx_type(e.dtype) + ", 32, " + block + ", " + size + ", " + size + ", 4, 1, bool, float",
+                .host_name = "steel_attention_" + mlx_name(e.dtype) + "_bq32_bk" + block + "_bd" + size,
+                .buffers = {{0, "q"}, {1, "k"}, {2, "v"}, {3, "out"}, {4, bytes_of(params)}},
+                // whole tiles of queries, of keys; has_mask, do_causal, has_sinks, save_lse
+                .constants = {{200, bytes_of(queries % bq == 0)},
+                              {201, bytes_of(keys % bk == 0)},
+                              {300, bytes_of(false)},
+                              {301, bytes_of(false)},
+                              {302, bytes_of(false)},
+                              {303, bytes_of(false)}},
+                .grid = {count32(params.query_blocks * 32), count32(p["n_q_heads"] * 4), 1},
+                .threads = {32, 4, 1}};
+  return {launch.host_name, {launch}, {}, {}, {}, {}};
+}
+
 std::vector<Counterpart> vector(const KernelEntry& e, const Problem& p) {
   if (!takes(p)) return {};
   const std::int64_t d = p["head_dim"], heads = p["n_q_heads"];
@@ -78,7 +135,9 @@ std::vector<Counterpart> vector(const KernelEntry& e, const Problem& p) {
                 .constants = plain(),
                 .grid = {count32(heads * 1024), count32(p["queries"]), 1},
                 .threads = {1024, 1, 1}};
-  return {{launch.host_name, {launch}, {}, {}, {}, {}}};
+  std::vector<Counterpart> all{{launch.host_name, {launch}, {}, {}, {}, {}}};
+  if (p["queries"] > 1 && (d == 64 || d == 128)) all.push_back(tiled(e, p));
+  return all;
 }
 
 /// Keys in 32 blocks, then a launch that merges them; a threadgroup of the first has a simdgroup for each query of a KV

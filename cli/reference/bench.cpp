@@ -54,6 +54,14 @@ std::vector<ReferenceCase> cases_of(const KernelEntry& e, bool emulated, bool qu
   return all;
 }
 
+/// A case for each of MLX's kernels: which of several its host would choose depends on the chip.
+std::vector<ReferenceCase> one_by_one(const std::vector<ReferenceCase>& all) {
+  std::vector<ReferenceCase> each;
+  for (const ReferenceCase& some : all)
+    for (const Counterpart& c : some.counterparts) each.push_back({some.entry, some.problem, {c}});
+  return each;
+}
+
 Timed timed(Runner& runner, const TextRunner& text, const std::string& where, const MlxTree& tree,
             const ReferenceCase& one, const ReferenceOptions& options, const StoppingCriterion& stop) {
   Timed t;
@@ -129,7 +137,7 @@ int ReferenceCommand::bench(const Bench& b) const {
   std::string lines;
   std::int64_t timings = 0, failed = 0;
   for (const KernelEntry* e : entries)
-    for (const ReferenceCase& one : cases_of(*e, emulated, b.quick, options)) {
+    for (const ReferenceCase& one : one_by_one(cases_of(*e, emulated, b.quick, options))) {
       check_interrupt();
       const Timed t = timed(runner, *text, where, tree, one, options, stop);
       const Comparison& c = t.verified;
