@@ -67,6 +67,7 @@ struct TextLaunch {
   std::int64_t schedule = 0;   // 0 forward, 1 reverse, 2 and more: random with that seed
   double budget_seconds = 20;  // processor time that one threadgroup may take
 };
+/// `seconds`: of the launch alone, by the device's own clock where it has one.
 struct TextRun {
   TextKernel kernel;
   double compile_ms = 0, seconds = 0;
@@ -85,6 +86,8 @@ class TextRunner {
   /// buffer that is missing or holds another dtype, and for what the kernel does wrong.
   virtual TextRun run(std::string_view text, const std::string& filename, const TextOptions& options,
                       const TextLaunch& launch) const = 0;
+  /// Whether the host's cores stand in for a GPU, so that times say nothing about one.
+  virtual bool emulates() const { return false; }
   /// Why text can't be compiled here; empty where it can.
   virtual std::string unavailable() const = 0;
 };

@@ -14,6 +14,7 @@
 #include <malloc.h>
 #endif
 
+#include "cli/reference/reference.h"
 #include "mt/harness/bench_report.h"
 #include "mt/harness/file.h"
 #include "mt/harness/interrupt.h"
@@ -136,16 +137,24 @@ class Bench : public Verb {
       : Verb("bench", "verify kernels in full, then measure them beside the ceilings of this machine",
              "  tile bench\n  tile bench --quick\n  tile bench softmax rms_norm --dtype bf16 --size n=8192 --set "
              "threads=128\n"
-             "  tile bench 'mt_*norm' --json norms.json\n  tile bench softmax --peer torch\n") {}
+             "  tile bench 'mt_*norm' --json norms.json\n  tile bench softmax --peer torch\n"
+             "  tile bench --reference mlx --mlx DIR softmax\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
     app.add_option("--json", command_.json, "also write the results in Google Benchmark's form to this file")
         ->type_name("FILE");
+    reference_.declare(app, false);
   }
-  int run() override { return command_.run(); }
+  int run() override {
+    if (!reference_.wanted()) return command_.run();
+    if (!command_.peer.empty()) throw UsageError("--peer and --reference are two comparisons; give one of them");
+    return reference_.bench(
+        {command_.kernel, command_.problem, command_.device, command_.json, command_.seconds, command_.quick});
+  }
 
  private:
   BenchCommand command_;
+  ReferenceCommand reference_;
 };
 
 Bench bench;

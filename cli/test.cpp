@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "cli/reference/reference.h"
 #include "mt/harness/file.h"
 #include "mt/harness/table.h"
 #include "mt/harness/test_report.h"
@@ -125,17 +126,25 @@ class Test : public Verb {
   Test()
       : Verb("test", "compare kernels with their oracles, every element of every case",
              "  tile test\n  tile test 'mt_*norm' --dtype bf16\n  tile test --json results.jsonl\n"
-             "  tile test softmax --size n=1000 -v\n") {}
+             "  tile test softmax --size n=1000 -v\n  tile test --reference mlx --mlx DIR rms_norm sdpa qmv\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
     app.add_option("--device", device_, "where kernels run; the best present where absent");
+    reference_.declare(app, true);
   }
   int run() override {
+    if (reference_.wanted()) {
+      if (!command_.part.empty() || !command_.schedule.empty())
+        throw UsageError("--part and --schedule have no meaning beside --reference");
+      return reference_.test(
+          {command_.kernel, command_.problem, device_, command_.json, command_.verbose, command_.jobs});
+    }
     return run_test_cases(command_, [this] { return open_device(device_); });
   }
 
  private:
   TestCommand command_;
+  ReferenceCommand reference_;
   std::string device_;
 };
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what MetalTile builds with, through apt-get, and only what is missing. Works as root or through sudo.
 #   tools/setup.sh         what `make`, `make bench` and `make test` need
-#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler, and in build/metal-cpp
-#                          the headers that the metal device is compiled with
+#   tools/setup.sh --dev   also what contributors and CI need: formatter, linter, a second compiler, and out of MLX's package
+#                          metal-cpp in build/metal-cpp, which the metal device is compiled with, and the text of its
+#                          kernels in build/mlx-kernels, which a test compares with ours
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,27 +18,28 @@ for arg in "$@"; do
   esac
 done
 
-# metal-cpp is Apple's; PyPI has it inside the macOS wheel of mlx-metal. Without it one test says that it was skipped.
-metal_cpp() {
-  local into=build/metal-cpp wheel=mlx-metal==0.32.4 scratch
-  [[ ! -e $into/Metal/Metal.hpp ]] || return 0
-  echo "setup: fetching metal-cpp from $wheel into $into" >&2
+# Both come in the macOS wheel of mlx-metal, which is unpacked, not installed. Without it tests say that they were skipped.
+from_mlx() {
+  local cpp=build/metal-cpp kernels=build/mlx-kernels wheel=mlx-metal==0.32.4 scratch
+  [[ ! -e $cpp/Metal/Metal.hpp || ! -e $kernels/mlx/include/mlx/backend/metal/kernels/utils.h ]] || return 0
+  echo "setup: fetching metal-cpp and MLX's kernels out of $wheel" >&2
   scratch=$(mktemp -d)
-  if python3 -m pip --quiet --disable-pip-version-check --retries 2 --timeout 20 download "$wheel" --no-deps \
-    --platform macosx_14_0_arm64 --only-binary=:all: --dest "$scratch" >&2 &&
+  if timeout 300 python3 -m pip --quiet --disable-pip-version-check --retries 2 --timeout 20 download "$wheel" --no-deps \
+    --platform macosx_14_0_arm64 --only-binary=:all: --dest "$scratch" </dev/null >&2 &&
     (cd "$scratch" && python3 -m zipfile -e ./*.whl all) && [[ -e $scratch/all/mlx/include/metal_cpp/Metal/Metal.hpp ]]; then
-    mkdir -p build
-    rm -rf "$into"
-    mv "$scratch/all/mlx/include/metal_cpp" "$into"
+    rm -rf "$cpp" "$kernels"
+    mkdir -p "$kernels/mlx/include"
+    mv "$scratch/all/mlx/include/metal_cpp" "$cpp"
+    mv "$scratch/all/mlx/include/mlx" "$kernels/mlx/include/mlx"
     touch build/packages.stamp
   else
-    echo "setup: no metal-cpp, so the metal device is neither compiled nor tested here" >&2
+    echo "setup: no $wheel, so the metal device is neither compiled nor tested here, and no kernel is compared with MLX's" >&2
   fi
   rm -rf "$scratch"
 }
 # A Mac has no apt-get, but it may build the device.
 if ((${#dev[@]} > 0)); then
-  trap 'metal_cpp' EXIT
+  trap 'from_mlx' EXIT
   python3 -m pip --version >/dev/null 2>&1 || dev+=(python3-pip)
 fi
 

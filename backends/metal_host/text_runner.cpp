@@ -68,6 +68,7 @@ class MslTextRunner final : public TextRunner {
   std::string unavailable() const override {
     return kHasFibers ? msl_unavailable() : "metal-host runs on x86-64 and AArch64 only";
   }
+  bool emulates() const override { return true; }
   TextContents contents(std::string_view text, const std::string& filename, const TextOptions& options) const override {
     MslOptions m = msl_options(options);
     m.syntax_only = true;

@@ -29,6 +29,8 @@ void fill_poison(DType dtype, std::byte* at, std::size_t bytes) {
 
 }  // namespace
 
+void poison(HostTensor& tensor) { fill_poison(tensor.dtype, tensor.data.data(), tensor.data.size()); }
+
 GuardedTensor::GuardedTensor(Device& device, const TensorSlot& slot)
     : slot_(slot), buffer_(device.allocate(slot.bytes + 2 * kGuardBytes)) {}
 

@@ -38,6 +38,8 @@ class GuardedTensor {
   std::unique_ptr<Buffer> buffer_;
 };
 
+/// Fills host memory as `GuardedTensor::poison` does.
+void poison(HostTensor& tensor);
 /// Whether element `i` still holds what `poison` left there.
 bool is_poison(const HostTensor& tensor, std::int64_t i);
 
