@@ -3,7 +3,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BUILD := build/$(PRESET)
 
-.PHONY: build bench test setup format docs check-format check-layers clean
+.PHONY: build bench test test-metal setup format docs check-format check-layers clean
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/build.ninja
@@ -28,13 +28,15 @@ test:
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS) --output-junit ctest.xml || status=1; \
 	./tile test --json $(BUILD)/test.jsonl || status=1; \
 	if ./tile device --no-measure | grep -q 'clang 19 is not here'; then \
-	  echo "make test: THE METAL TEXT WAS NOT RUN: clang-19 is missing; apt-get install clang-19" >&2; \
-	else \
-	  ./tile test --device metal-host --json $(BUILD)/test-metal-host.jsonl || status=1; \
+	  echo "make test: NO METAL TEXT WAS RUN: clang-19 is missing; apt-get install clang-19" >&2; \
 	fi; \
 	test -e build/metal-cpp/Metal/Metal.hpp || grep -q '^MT_METAL_CPP:PATH=.' $(BUILD)/CMakeCache.txt || \
 	  echo "make test: THE CALLS OF THE METAL DEVICE WERE NOT COMPILED AND NOT TESTED: metal-cpp is missing; tools/setup.sh --dev fetches it" >&2; \
 	exit $$status
+
+# The tests above run some kernels as Metal text; this runs all of them, which takes as long again.
+test-metal: build
+	./tile test --device metal-host --json $(BUILD)/test-metal-host.jsonl
 
 setup:
 	tools/setup.sh --dev
