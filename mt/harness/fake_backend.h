@@ -1,5 +1,6 @@
 // A backend for tests: the host executes a function in place of any kernel.
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -45,7 +46,7 @@ class FakeProgram final : public Program {
 class FakeDevice final : public Device {
  public:
   using Body = std::function<void(const Arguments&, const Groups&)>;
-  FakeDevice(Body body, Limits limits, int program_threads, int* compiled)
+  FakeDevice(Body body, Limits limits, int program_threads, std::atomic<int>* compiled)
       : body_(std::move(body)), program_threads_(program_threads), compiled_(compiled) {
     info_.backend = "fake";
     info_.name = "host";
@@ -86,7 +87,7 @@ class FakeDevice final : public Device {
   Body body_;
   DeviceInfo info_;
   int program_threads_;
-  int* compiled_;
+  std::atomic<int>* compiled_;
 };
 
 class FakeBackend : public Backend {
@@ -99,7 +100,7 @@ class FakeBackend : public Backend {
   Result<std::unique_ptr<Device>> open(int = 0) const override {
     return std::unique_ptr<Device>(std::make_unique<FakeDevice>(body_, limits_, program_threads_, &compiled));
   }
-  mutable int compiled = 0;  // kernels
+  mutable std::atomic<int> compiled = 0;  // kernels, by devices that may work side by side
 
  private:
   FakeDevice::Body body_;
