@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/buffer_range.h"
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/emit.h"
@@ -47,10 +48,7 @@ class HostBuffer final : public Buffer {
   std::byte* host() override { return data_; }
 
  private:
-  void check(std::size_t bytes, std::size_t offset) const {
-    if (offset > bytes_ || bytes > bytes_ - offset)
-      throw Error(fmt::format("cpu: {} bytes at {} do not lie in a buffer of {}", bytes, offset, bytes_));
-  }
+  void check(std::size_t bytes, std::size_t offset) const { check_buffer_range("cpu", bytes, offset, bytes_); }
   std::size_t bytes_, mapped_ = 0;
   std::byte *base_ = nullptr, *data_ = nullptr;
 };

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "backends/buffer_range.h"
 #include "backends/cuda/compiler.h"
 #include "backends/cuda/context.h"
 #include "backends/cuda/program.h"
@@ -39,10 +40,7 @@ class CudaBuffer final : public Buffer {
   const std::shared_ptr<Context>& context() const { return context_; }
 
  private:
-  void check(std::size_t bytes, std::size_t offset) const {
-    if (offset > bytes_ || bytes > bytes_ - offset)
-      throw Error(fmt::format("cuda: {} bytes at {} do not lie in a buffer of {}", bytes, offset, bytes_));
-  }
+  void check(std::size_t bytes, std::size_t offset) const { check_buffer_range("cuda", bytes, offset, bytes_); }
   std::shared_ptr<Context> context_;
   std::size_t bytes_;
   Address address_;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "backends/buffer_range.h"
 #include "backends/clike/alignment.h"
 #include "backends/metal/binding.h"
 #include "backends/metal/text.h"
@@ -35,9 +36,7 @@ class HostBuffer final : public Buffer {
 
  private:
   void check(std::size_t bytes, std::size_t offset) const {
-    if (offset > memory_.bytes() || bytes > memory_.bytes() - offset)
-      throw Error(
-          fmt::format("metal-host: {} bytes at {} do not lie in a buffer of {}", bytes, offset, memory_.bytes()));
+    check_buffer_range("metal-host", bytes, offset, memory_.bytes());
   }
   GuardedMemory memory_;
 };

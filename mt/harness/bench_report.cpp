@@ -45,7 +45,8 @@ Json context_of(const DeviceInfo& device) {
 #endif
   c["device"] = device.backend;
   c["device_name"] = device.name;
-  for (const auto& [key, value] : device.details) c["device_" + key] = value;
+  for (const auto& [key, value] : device.details)
+    if (key != "cache") c["device_" + key] = value;  // a folder of this machine says nothing of the figures
   return c;
 }
 

@@ -210,6 +210,28 @@ TEST(Bounds, SoftmaxAndNorms) {
       true);
 }
 
+/// What an exponential may lose widens the bound by that much of the value and leaves other functions alone.
+TEST(Bounds, ALossOfExponentialsIsAllowedWhereItIsAskedFor) {
+  constexpr double kLoss = 0x1p-15;
+  HostTensor x("x", DType::F32, {4}), up("up", DType::F32, {4});
+  const double at[] = {-3, -0.5, 1, 4};
+  for (int i = 0; i < 4; ++i) {
+    x.set(i, at[i]);
+    up.set(i, 1);
+  }
+  const auto differs = [&](const Expected& lossy, const Expected& plain, double times, const char* what) {
+    for (std::size_t i = 0; i < plain.value.size(); ++i)
+      EXPECT_NEAR(lossy.bound[i] - plain.bound[i], times * kLoss * std::fabs(plain.value[i]), 1e-12)
+          << what << " " << i;
+  };
+  for (const Unary f : {Unary::Exp, Unary::Sigmoid, Unary::Silu}) differs(unary(f, x, kLoss), unary(f, x), 1, "exp");
+  for (const Unary f : {Unary::Tanh, Unary::Expm1, Unary::Copy}) differs(unary(f, x, kLoss), unary(f, x), 0, "others");
+  differs(swiglu(x, up, kLoss), swiglu(x, up), 1, "swiglu");
+  HostTensor row("x", DType::F32, {1, 4});
+  for (int i = 0; i < 4; ++i) row.set(i, at[i]);
+  differs(softmax(row, kLoss), softmax(row), 2, "softmax");
+}
+
 TEST(Bounds, RotaryEmbeddings) {
   const auto x = [](DType dtype) { return filled("x", dtype, {3, 2, 8}, Fill::normal()); };
   const RopeShape shape{.heads = 3, .seq = 2, .dim = 8, .head_stride = 16, .seq_stride = 8, .first_position = 5000};

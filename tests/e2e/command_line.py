@@ -212,6 +212,8 @@ def benching(kernel, folder):
     document = json.loads(first.read_text())
     b = document["benchmarks"][0]
     expect("bench is verified with a roof", b["verified"] and b["compared"] > 0 and b["roof_fraction"] > 0, b)
+    paths = {k: v for k, v in document["context"].items() if str(v).startswith("/")}
+    expect("bench says nothing of this machine's folders", not paths, paths)
     got, _, err = tile("diff", first, second, "--threshold", "9")
     expect("diff of two runs within a huge threshold is good", got == 0, err)
     b["verified"] = False
@@ -255,6 +257,20 @@ def readme():
         expect("README's Metal text is current", code == 0 and out.strip() == shown.group(2).strip(), out)
 
 
+def in_folders_of_their_own(steps, name):
+    """Calls each step with an empty working folder; prints the count of expectations and gives the exit code."""
+    for step in steps:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="tile_e2e_"))
+        os.chdir(folder)
+        try:
+            step(folder)
+        finally:
+            os.chdir("/")
+            shutil.rmtree(folder)
+    print(f"{name}: {checks} expectations, {failures} failed")
+    return 1 if failures else 0
+
+
 def main():
     global TILE
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -275,16 +291,7 @@ def main():
         lambda _: device(),
         lambda _: readme(),
     ]
-    for step in steps:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="tile_e2e_"))
-        os.chdir(folder)
-        try:
-            step(folder)
-        finally:
-            os.chdir("/")
-            shutil.rmtree(folder)
-    print(f"command line: {checks} expectations, {failures} failed")
-    return 1 if failures else 0
+    return in_folders_of_their_own(steps, "command line")
 
 
 if __name__ == "__main__":

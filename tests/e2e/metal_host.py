@@ -6,12 +6,9 @@ Exit code: 0 all expectations hold, 1 some do not. Without clang 19 it expects t
 
 import argparse
 import json
-import os
 import pathlib
-import shutil
 import struct
 import sys
-import tempfile
 
 import command_line
 from command_line import entries, expect, expect_run, tile
@@ -166,16 +163,8 @@ def main():
     steps = [running, misuse, checking, lambda _: device(arguments.kernel)] if there else []
     if not there:
         print("metal host: clang 19 is not here, so no Metal text was run")
-    for step in [*steps, absent]:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="tile_metal_"))
-        os.chdir(folder)
-        try:
-            step(folder)
-        finally:
-            os.chdir("/")
-            shutil.rmtree(folder)
-    print(f"metal host: {command_line.checks} expectations, {command_line.failures} failed")
-    return 1 if command_line.failures else 0
+    return command_line.in_folders_of_their_own([*steps, absent], "metal host")
+
 
 
 if __name__ == "__main__":

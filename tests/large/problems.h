@@ -1,5 +1,7 @@
 // Problems larger than memory, and where they run: the cpu device maps memory where it is touched.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +58,25 @@ inline std::optional<Problem> large_problem(const std::string& name, const Kerne
     return enlarged(kernel, p, kMany);
   }
   return std::nullopt;
+}
+
+/// Calls body(entry, problem) for every kernel with a batch, in one dtype of 16 bits: half of the mapped memory. Fails
+/// the test where a kernel has no large problem, or next to none has.
+template <class F>
+void for_each_large(F&& body) {
+  std::size_t tested = 0;
+  std::string last;
+  for (const KernelEntry& entry : kernels()) {
+    if (entry.name == last || entry.dtype == DType::F32) continue;
+    last = entry.name;
+    const auto kernel = entry.make();
+    if (kernel->batch().empty()) continue;
+    const auto problem = large_problem(entry.name, *kernel);
+    ASSERT_TRUE(problem) << entry.id() << " has no test with a batch";
+    body(entry, *problem);
+    ++tested;
+  }
+  EXPECT_GT(tested, 90u);
 }
 
 }  // namespace mt

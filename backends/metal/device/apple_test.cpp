@@ -4,6 +4,7 @@
 
 #include "backends/metal/device/device.h"
 #include "backends/metal/device/testing/fake_metal.h"
+#include "backends/metal/device/testing/message.h"
 #include "backends/metal/device/testing/objc_runtime.h"
 #include "mt/ir/text.h"
 
@@ -23,16 +24,6 @@ Kernel count() {
 }
 )")
       .take();
-}
-
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-    return "";
-  } catch (const Error& e) {
-    return e.what();
-  }
 }
 
 class AppleGpu : public ::testing::Test {

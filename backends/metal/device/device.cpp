@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backends/buffer_range.h"
 #include "backends/metal/device/program.h"
 #include "backends/metal/device/queue.h"
 #include "backends/metal/device/roofs.h"
@@ -57,10 +58,7 @@ class MetalBuffer final : public Buffer {
   const std::shared_ptr<GpuBuffer>& memory() const { return memory_; }
 
  private:
-  void check(std::size_t bytes, std::size_t offset) const {
-    if (offset > bytes_ || bytes > bytes_ - offset)
-      throw Error(fmt::format("metal: {} bytes at {} do not lie in a buffer of {}", bytes, offset, bytes_));
-  }
+  void check(std::size_t bytes, std::size_t offset) const { check_buffer_range("metal", bytes, offset, bytes_); }
   std::shared_ptr<Queue> queue_;
   std::size_t bytes_;
   std::shared_ptr<GpuBuffer> memory_;

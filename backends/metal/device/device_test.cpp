@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backends/metal/device/roofs.h"
+#include "backends/metal/device/testing/message.h"
 #include "backends/metal/device/testing/text_gpu.h"
 #include "mt/ir/text.h"
 
@@ -63,16 +64,6 @@ std::uint64_t bits(float x) {
   std::uint32_t b;
   std::memcpy(&b, &x, 4);
   return b;
-}
-
-template <class F>
-std::string message(F&& f) {
-  try {
-    f();
-    return "";
-  } catch (const Error& e) {
-    return e.what();
-  }
 }
 
 std::vector<float> floats(Buffer& b, std::size_t n, std::size_t offset = 0) {
