@@ -95,6 +95,34 @@ def plain(kernel, sizes, reals):
     raise Refused(f"no counterpart of {kernel}")
 
 
+def quantised_product(kernel, sizes, dtype, device):
+    """Ways to out[m, n] = x times the transpose of a matrix of 4-bit codes: tinygemm's kernel over the matrix in its own
+    order, and dequantisation before a product. Each is (what is made of the tensors once, what is timed)."""
+    bits = {"mt_qmv": 4}.get(kernel)
+    if bits is None:
+        raise Refused(f"no counterpart of {kernel}")
+    group = sizes["group_size"]
+
+    def pack(w, scales, biases, x):
+        codes = (w[..., None] >> torch.arange(0, 32, 4, device=w.device, dtype=torch.int32)) & 15
+        codes = codes.reshape(w.shape[0], -1)
+        # It counts codes from 8 on, and the first of two is the upper half of a byte.
+        packed = torch.ops.aten._convert_weight_to_int4pack((codes[:, ::2] << 4 | codes[:, 1::2]).to(torch.uint8), 8)
+        zeros = biases.float() + 8 * scales.float()
+        return packed, torch.stack([scales.t(), zeros.to(scales.dtype).t()], -1).contiguous(), x
+
+    def dequantised(w, scales, biases, x):
+        weights = affine(4)(w.reshape(-1, group // 8), scales.reshape(-1), biases.reshape(-1))
+        return x @ weights.reshape(w.shape[0], -1).t()
+
+    def unchanged(*tensors):
+        return tensors
+    ways = {"dequantised": (unchanged, dequantised), "compiled": (unchanged, torch.compile(dequantised, dynamic=False))}
+    if device == "cuda" and dtype == "bf16" and group in (32, 64, 128, 256):
+        ways["tinygemm"] = (pack, lambda packed, zeros, x: torch.ops.aten._weight_int4pack_mm(x, packed, group, zeros))
+    return ways
+
+
 def attention(kernel, sizes, reals, device):
     """Ways to one query token's attention over the first n_kv positions."""
     if sizes.get("queries", 1) != 1 or sizes.get("has_sink", 0) or sizes.get("sink_end", 0) or sizes.get("window_start", 0):
@@ -128,8 +156,12 @@ class Problem:
     def __init__(self, message, device):
         self.device, self.graphs = device, {}
         sizes, reals = message["sizes"], message["reals"]
+        once = {}  # what a way makes of the tensors before it is timed
         if "sdpa" in message["kernel"]:
             self.ways = attention(message["kernel"], sizes, reals, device)
+        elif "qmv" in message["kernel"]:
+            both = quantised_product(message["kernel"], sizes, message["dtype"], device)
+            once, self.ways = ({name: pair[i] for name, pair in both.items()} for i in (0, 1))
         else:
             function = plain(message["kernel"], sizes, reals)
             self.ways = {"eager": function, "compiled": torch.compile(function, dynamic=False)}
@@ -139,9 +171,10 @@ class Problem:
         self.outputs = [t for t in message["tensors"] if t["access"] == "out"]
         first = {t["name"]: self.load(t) for t in message["tensors"] if t["access"] == "in"}
         self.sets = [first] + [{n: t.clone() for n, t in first.items()} for _ in range(message["copies"] - 1)]
-        self.errors = {}
+        self.errors, self.arguments = {}, {}
         for name in list(self.ways):
             try:
+                self.arguments[name] = [once[name](*s.values()) if name in once else tuple(s.values()) for s in self.sets]
                 self.call(name, 0)
             except Exception as error:  # a backend that does not take this problem
                 self.errors[name] = str(error).strip().splitlines()[0][:200]
@@ -161,7 +194,7 @@ class Problem:
 
     def call(self, way, index):
         # Positional: Python functions of torch differ in the names of their arguments.
-        result = self.ways[way](*self.sets[index].values())
+        result = self.ways[way](*self.arguments[way][index])
         return result if isinstance(result, tuple) else (result,)
 
     def run(self, way):
