@@ -227,6 +227,11 @@ std::vector<std::string> language_arguments(int language, int optimise, bool che
     "-D__METAL__=1",
     fmt::format("-D__METAL_VERSION__={}", language),
     fmt::format("-O{}", optimise),
+    // Time to compile: addresses lead to lines alone, and what clang makes is not verified once more.
+    "-gno-column-info",
+    "-disable-llvm-verifier",
+    "-mllvm",
+    "-experimental-debug-variable-locations=false",
     "-Wno-unknown-pragmas",
     "-Wno-duplicate-decl-specifier",
     "-Wno-defaulted-function-deleted",
