@@ -52,6 +52,8 @@ std::vector<Extras> ways(const Problem& p, DType t) {
 /// Gives the counterpart the mask and the sinks, as tensors of these names.
 void add_tensors(Counterpart& c, const Extras& extras, const Problem& p, DType t) {
   c.name += extras.suffix();
+  if (extras.mask != Extras::Mask::None) c.launches[0].words.emplace_back("has_mask");
+  if (extras.sinks) c.launches[0].words.emplace_back("has_sinks");
   if (extras.mask != Extras::Mask::None)
     c.scratch.emplace_back("mask", extras.mask == Extras::Mask::Bools ? DType::Bool : t,
                            std::vector<std::int64_t>{p["n_kv"]});

@@ -88,8 +88,14 @@ std::string MlxTree::lacks(const Launch& launch) const {
                        file.ends_with(".metal") ? "; packages hold headers only, MLX's source tree has it" : "");
   }
   const std::string& last = launch.files.back();
-  if (has_word(source(last), launch.function)) return "";
-  return fmt::format("{} of MLX {} has no kernel {}", last, version_, launch.function);
+  const std::string text = source(last);
+  if (!has_word(text, launch.function))
+    return fmt::format("{} of MLX {} has no kernel {}", last, version_, launch.function);
+  for (const std::string& word : launch.words)
+    if (!has_word(text, word))
+      return fmt::format("{} of MLX {} knows of no {}, so {} cannot be asked for it", last, version_, word,
+                         launch.function);
+  return "";
 }
 
 bool MlxTree::has_constant(const Launch& launch, int index) const {

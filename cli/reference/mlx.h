@@ -45,6 +45,7 @@ struct Bound {
 struct Launch {
   std::vector<std::string> files;  // below mlx/backend/metal/kernels, as they must be included; the last has the kernel
   std::string function;            // its template
+  std::vector<std::string> words;  // that the last file must hold as well: what not every version has
   std::string arguments;           // of the template; empty where the file itself instantiates the kernel
   std::string host_name;
   std::vector<Bound> buffers;

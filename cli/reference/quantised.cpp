@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "cli/reference/mlx.h"
+#include "mt/oracle/block.h"
+#include "mt/oracle/parallel.h"
 #include "mt/oracle/quantise.h"
 
 namespace mt::reference {
@@ -28,19 +30,24 @@ struct Sizes {
 /// x [m, k] times the matrix, [n, k] where it is transposed, else [k, n]; the bound is that of sums in f32.
 Expected product_of(const HostTensor& x, const HostTensor& matrix, const Sizes& s, bool transposed) {
   const double f32 = std::ldexp(1.0, -24);
-  Expected all;
-  for (std::int64_t m = 0; m < s.m; ++m)
-    for (std::int64_t n = 0; n < s.n; ++n) {
-      double sum = 0, total = 0;
-      for (std::int64_t k = 0; k < s.k; ++k) {
-        const double term = x.at(m * s.k + k) * matrix.at(transposed ? n * s.k + k : k * s.n + n);
-        sum += term;
-        total += std::fabs(term);
+  const std::vector<double> left = oracle::read(x), right = oracle::read(matrix);
+  Expected all = oracle::blank(s.m * s.n);
+  oracle::parallel_for(s.m, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t m = begin; m < end; ++m)
+      for (std::int64_t n = 0; n < s.n; ++n) {
+        double value = 0, magnitude = 0;
+        for (std::int64_t k = 0; k < s.k; ++k) {
+          const double term = left[static_cast<std::size_t>(m * s.k + k)] *
+                              right[static_cast<std::size_t>(transposed ? n * s.k + k : k * s.n + n)];
+          value += term;
+          magnitude += std::fabs(term);
+        }
+        const auto at = static_cast<std::size_t>(m * s.n + n);
+        all.value[at] = value;
+        // Each step rounds once; of the k in one running sum an eighth may go the same way.
+        all.bound[at] = f32 * (17 + static_cast<double>(s.k) / 8) * magnitude;
       }
-      all.value.push_back(sum);
-      // Each step rounds once; of the k in one running sum an eighth may go the same way.
-      all.bound.push_back(f32 * (17 + static_cast<double>(s.k) / 8) * total);
-    }
+  });
   return all;
 }
 

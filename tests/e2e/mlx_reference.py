@@ -82,6 +82,10 @@ def slice_of(mlx, folder):
     (broken / KERNELS / "logsumexp.h").unlink()
     expect_run(reference("--mlx", str(broken), "--cases", "1", "mt_softmax", "mt_logsumexp", "--dtype", "f32"), 1,
                "MLX is wrong: mt_softmax/f32", "not compared: mt_logsumexp", "has no logsumexp.h")
+    attention = broken / KERNELS / "sdpa_vector.h"
+    attention.write_text(attention.read_text().replace("has_sinks", "has_others"))
+    expect_run(reference("--mlx", str(broken), "--cases", "1", "ffai_sdpa_decode_d64", "--dtype", "f32"), 0,
+               "knows of no has_sinks, so sdpa_vector cannot be asked for it", "all agree")
     (broken / KERNELS / "softmax.h").write_text(text.replace(good, "normalizer = missing / "))
     expect_run(reference("--mlx", str(broken), "--cases", "1", "mt_softmax", "--dtype", "f32"), 1, "missing", "softmax.h")
 
