@@ -48,7 +48,8 @@ bool writes(const Kernel& k) {
   bool found = false;
   walk(k, RegionId::Root, [&](InstId i) {
     const Inst& inst = k.at(i);
-    found |= (inst.op == Op::Store || inst.op == Op::Atomic) && k.at(inst.memory).space == Space::Device;
+    const MemoryId m = written_by(inst);
+    found |= m != MemoryId::None && k.at(m).space == Space::Device;
   });
   return found;
 }
