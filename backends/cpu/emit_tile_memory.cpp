@@ -4,6 +4,7 @@
 // columns for an lhs by columns; an rhs is cut into panels of as many columns as a product takes at a time. Where both
 // have the same lines whole vectors move, else blocks of 8 x 8 change their order on the way.
 #include <algorithm>
+#include <numeric>
 
 #include "backends/cpu/emitter.h"
 #include "mt/base/error.h"
@@ -89,18 +90,40 @@ struct TileMover {
   Ref plus(const Ref& a, const Ref& b) { return w.bin("add", a, b); }
   El el() const { return memory_el_of(held); }
 
-  void move(const Ref& at, const Ref& from, int n) {
-    const int align = size_of(held);
+  /// `n` elements; with a mask only some of them: the others are read as 0 and not written.
+  void move(const Ref& at, const Ref& from, int n, const std::function<Ref(int first, int count)>& mask = {}) {
     int done = 0;
     for (const int part : powers(n, kLanes)) {
       const Ref t = w.element(at, El::F32, num(done)), m = w.element(from, el(), num(done));
+      const Ref some = mask ? mask(done, part) : Ref{};
       if (store)
-        w.store(e.from_f32(w.load(El::F32, part, t, 4), held), m, align);
+        put(e.from_f32(w.load(El::F32, part, t, 4), held), m, mask ? &some : nullptr);
       else
-        w.store(e.to_f32(w.load(el(), part, m, align), held), t, 4);
+        w.store(e.to_f32(fetch(m, part, mask ? &some : nullptr), held), t, 4);
       done += part;
     }
   }
+  Ref fetch(const Ref& from, int n, const Ref* mask) {
+    if (!mask) return w.load(el(), n, from, size_of(held));
+    return w.call_as(fmt::format("llvm.masked.load.{}.p0", vector_name(n)), el(), n,
+                     {from, Writer::integer(El::I32, size_of(held)), *mask, Writer::zero(el(), n)});
+  }
+  void put(const Ref& v, const Ref& to, const Ref* mask) {
+    if (!mask) return w.store(v, to, size_of(held));
+    w.line(fmt::format("call void @llvm.masked.store.{}.p0({} {}, ptr {}, i32 {}, {} {})", vector_name(v.n),
+                       type_name(v), v.name, to.name, size_of(held), type_name(*mask), mask->name));
+  }
+  std::string vector_name(int n) const {
+    return fmt::format("v{}{}{}", n, el() == El::F32 ? "f" : "i", 8 * bytes_of(el()));
+  }
+  /// Which of the elements first, first + 1, ... are below an end.
+  Ref below(const Ref& first, const Ref& end, int n) {
+    std::vector<std::int64_t> steps(static_cast<std::size_t>(n));
+    std::iota(steps.begin(), steps.end(), 0);
+    const Ref left = w.cast("trunc", w.bin("sub", end, first), El::I32);
+    return w.cmp("icmp slt", Writer::integers(El::I32, steps), w.splat(left, n));
+  }
+  Ref below(const Ref& one, const Ref& end) { return w.cmp("icmp slt", one, end); }
 
   /// Place in the buffer of element `position` of a run's piece `c` in line `l`.
   Ref in_tile(const Emitter::Run& run, const Ref& l, const Ref& c, const Ref& position) {
@@ -114,38 +137,45 @@ struct TileMover {
     return w.element(memory, el(), plus(w.bin("mul", slow, stride), fast));
   }
 
-  void straight(bool whole) {
-    e.count_up(whole ? num(lines) : has_lines, 1, [&](const Ref& l) {
+  enum class Mode { Whole, Masked, Guarded };
+
+  void straight(Mode mode) {
+    e.count_up(mode == Mode::Guarded ? has_lines : num(lines), 1, [&](const Ref& l) {
       for (const Emitter::Run& run : runs)
         e.count_up(run.count, 1, [&](const Ref& c) {
           const Ref first = e.linear(c, run.width, run.first);
-          if (whole) return move(in_tile(run, l, c, num(0)), in_memory(l, first), run.width);
-          guarded(
-              w.cmp("icmp sle", plus(first, num(run.width)), has_length),
-              [&] { move(in_tile(run, l, c, num(0)), in_memory(l, first), run.width); },
-              [&] {
-                e.count_up(w.bin("sub", has_length, first), 1,
-                           [&](const Ref& x) { move(in_tile(run, l, c, x), in_memory(l, plus(first, x)), 1); });
-              });
+          const auto all = [&] { move(in_tile(run, l, c, num(0)), in_memory(l, first), run.width); };
+          if (mode == Mode::Whole) return all();
+          if (mode == Mode::Masked)
+            return move(in_tile(run, l, c, num(0)), in_memory(l, first), run.width, [&](int from, int n) {
+              return w.bin("and", below(plus(first, num(from)), has_length, n), w.splat(below(l, has_lines), n));
+            });
+          guarded(w.cmp("icmp sle", plus(first, num(run.width)), has_length), all, [&] {
+            e.count_up(w.bin("sub", has_length, first), 1,
+                       [&](const Ref& x) { move(in_tile(run, l, c, x), in_memory(l, plus(first, x)), 1); });
+          });
         });
     });
   }
 
-  void crossing(bool whole) {
+  void crossing(Mode mode) {
     for (const Emitter::Run& run : runs)
       e.count_up(run.count, 1, [&](const Ref& c) {
         e.count_up(run.width, kBlock, [&](const Ref& s) {
           const Ref p = plus(e.linear(c, run.width, run.first), s);
           e.count_up(lines, kBlock, [&](const Ref& l) {
-            if (whole) return block(run, l, c, s, p);
+            if (mode != Mode::Guarded) return block(run, l, c, s, p, mode == Mode::Masked);
             const auto fits = [&](const Ref& at, const Ref& has) {
               return w.cmp("icmp sle", plus(at, num(kBlock)), has);
             };
+            const auto rest = [&](const Ref& at, const Ref& has) {
+              return w.call("llvm.smin", {num(kBlock), w.bin("sub", has, at)});
+            };
             guarded(
-                w.bin("and", fits(l, has_lines), fits(p, has_length)), [&] { block(run, l, c, s, p); },
+                w.bin("and", fits(l, has_lines), fits(p, has_length)), [&] { block(run, l, c, s, p, false); },
                 [&] {
-                  e.count_up(least(num(kBlock), w.bin("sub", has_lines, l)), 1, [&](const Ref& y) {
-                    e.count_up(least(num(kBlock), w.bin("sub", has_length, p)), 1, [&](const Ref& x) {
+                  e.count_up(rest(l, has_lines), 1, [&](const Ref& y) {
+                    e.count_up(rest(p, has_length), 1, [&](const Ref& x) {
                       move(in_tile(run, plus(l, y), c, plus(s, x)), in_memory(plus(l, y), plus(p, x)), 1);
                     });
                   });
@@ -154,21 +184,23 @@ struct TileMover {
         });
       });
   }
-  Ref least(const Ref& a, const Ref& b) { return w.call("llvm.smin", {a, b}); }
 
-  void block(const Emitter::Run& run, const Ref& l, const Ref& c, const Ref& s, const Ref& p) {
-    std::vector<Ref> rows;
-    const int align = size_of(held);
+  void block(const Emitter::Run& run, const Ref& l, const Ref& c, const Ref& s, const Ref& p, bool masked) {
+    std::vector<Ref> rows, masks;
     const auto tile_row = [&](int k) { return in_tile(run, plus(l, num(k)), c, s); };
     const auto memory_row = [&](int k) { return in_memory(l, plus(p, num(k))); };
-    for (int k = 0; k < kBlock; ++k)
+    const Ref on = masked ? below(l, has_lines, kBlock) : Ref{};
+    for (int k = 0; k < kBlock; ++k) {
+      if (masked) masks.push_back(w.bin("and", on, w.splat(below(plus(p, num(k)), has_length), kBlock)));
+      const Ref* mask = masked ? &masks.back() : nullptr;
       rows.push_back(store ? w.load(El::F32, kBlock, tile_row(k), 4)
-                           : e.to_f32(w.load(el(), kBlock, memory_row(k), align), held));
+                           : e.to_f32(fetch(memory_row(k), kBlock, mask), held));
+    }
     transpose(rows);
     for (int k = 0; k < kBlock; ++k) {
       const Ref& r = rows[static_cast<std::size_t>(k)];
       if (store)
-        w.store(e.from_f32(r, held), memory_row(k), align);
+        put(e.from_f32(r, held), memory_row(k), masked ? &masks[static_cast<std::size_t>(k)] : nullptr);
       else
         w.store(r, tile_row(k), 4);
     }
@@ -223,12 +255,14 @@ struct TileMover {
     };
     has_lines = some("%lines", lines);
     has_length = some("%length", length);
+    const auto all = [&](Mode mode) { across ? crossing(mode) : straight(mode); };
     guarded(
         w.bin("and", w.cmp("icmp eq", has_lines, num(lines)), w.cmp("icmp eq", has_length, num(length))),
-        [&] { across ? crossing(true) : straight(true); },
+        [&] { all(Mode::Whole); },
         [&] {
+          if (e.options_.small_masks) return all(Mode::Masked);
           if (!store) clear();
-          across ? crossing(false) : straight(false);
+          all(Mode::Guarded);
         });
   }
 };

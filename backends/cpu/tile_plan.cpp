@@ -48,7 +48,7 @@ class Classes {
 class Planner {
  public:
   explicit Planner(const Kernel& k)
-      : k_(k), open_(k.insts.size()), close_(k.regions.size()), span_(k.values.size()), whole_(k.values.size()) {
+      : k_(k), open_(k.insts.size()), close_(k.regions.size()), spans_(k.values.size()), whole_(k.values.size()) {
     number(RegionId::Root);
     walk(k, RegionId::Root, [&](InstId i) { writes(k.at(i), 2 * open_[index_of(i)]); });
     walk(k, RegionId::Root, [&](InstId i) { reads(k.at(i), 2 * open_[index_of(i)]); });
@@ -63,7 +63,8 @@ class Planner {
   /// A number for each value, equal where they share a buffer.
   std::vector<std::size_t> classes() const {
     Classes c(k_.values.size());
-    for (const ValueId v : tiles_) c.add(index_of(v), span_[index_of(v)]);
+    for (const ValueId v : tiles_)
+      for (const Span& s : spans_[index_of(v)]) c.add(index_of(v), s);
     for (const auto& [a, b] : one_)
       MT_ASSERT(c.join(index_of(a), index_of(b)), "a tile that a loop carries is kept while the loop's result is");
     for (const auto& [a, b] : flows_) c.join(index_of(a), index_of(b));
@@ -104,7 +105,7 @@ class Planner {
   void write(ValueId v, int time, int again = 0) {
     if (!is_tile(v)) return;
     tiles_.push_back(v);
-    span_[index_of(v)] = {time, time};
+    spans_[index_of(v)] = {{time, time}};
     whole_[index_of(v)] = {time - 1, std::max(time, again)};
   }
   void writes(const Inst& i, int now) {
@@ -120,15 +121,28 @@ class Planner {
   }
 
   /// A read in region `where`: at `time`, or until the end of the outermost loop that repeats it. Copies of what is
-  /// read with it end at `held`.
+  /// read with it end at `held`. In the first branch of an if, what only the second one reads need not be kept.
   void read(ValueId v, RegionId where, int time, int held = 0) {
     if (!is_tile(v)) return;
+    std::vector<Span> holes;  // the last one comes first
     for (RegionId r = where; r != k_.home(v); r = k_.parent(r)) {
-      const Inst& owner = k_.at(k_.at(r).owner);
-      if (owner.op == Op::For || owner.op == Op::While) time = std::max(time, close(owner.regions.back()));
+      const InstId owner = k_.at(r).owner;
+      const Inst& i = k_.at(owner);
+      if (i.op == Op::For || i.op == Op::While) {
+        time = std::max(time, close(i.regions.back()));
+        holes.clear();
+      } else if (i.op == Op::If && r == i.regions[1]) {
+        holes.push_back({2 * open_[index_of(owner)] + 1, close(i.regions[0])});
+      }
     }
-    Span &s = span_[index_of(v)], &w = whole_[index_of(v)];
-    s.to = std::max(s.to, time);
+    std::vector<Span>& spans = spans_[index_of(v)];
+    int from = spans[0].from;
+    for (auto hole = holes.rbegin(); hole != holes.rend(); ++hole) {
+      spans.push_back({from, hole->from - 1});
+      from = hole->to + 1;
+    }
+    spans.push_back({from, time});
+    Span& w = whole_[index_of(v)];
     w.to = std::max({w.to, time, held});
   }
   /// The yields of a region, from the `first` on, become the values `to`.
@@ -182,7 +196,8 @@ class Planner {
   const Kernel& k_;
   std::vector<int> open_, close_;  // by instruction, by region
   int clock_ = 1;
-  std::vector<Span> span_, whole_;  // by value
+  std::vector<std::vector<Span>> spans_;  // by value; the first one is the write
+  std::vector<Span> whole_;               // by value
   std::vector<ValueId> tiles_;
   std::vector<std::pair<ValueId, ValueId>> one_, flows_;  // must share a buffer; better do
   int most_moved_ = 0;

@@ -1,4 +1,6 @@
 // Every op of tiles against the reference executor.
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
 #include "backends/cpu/tile_plan.h"
 #include "mt/ir/tile_kernels.h"
@@ -135,6 +137,49 @@ TEST(Tiles, BodiesOfEveryDtypeAndShape) {
   int next = 0;
   for (const auto& [name, body] : tile_bodies())
     for (const auto& [rows, cols] : kShapes) same_on_both(tile_body(name, body, kFloats[next++ % 3], rows, cols, 1, 3));
+}
+
+/// What the launch leaves when its code is written for a processor with fewer instructions than this one.
+std::vector<HostTensor> run_for(const EmitOptions& options, const Launch& l) {
+  const Emitted e = emit(l.kernel, options);
+  const CompiledText made = compile_text(e.text, l.kernel.name, object_cache());
+  std::vector<HostTensor> after = l.tensors;
+  std::vector<void*> buffers;
+  for (HostTensor& t : after) buffers.push_back(t.data.data());
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> scratch(e.scratch_bytes / sizeof(Line) + 1);
+  made.code->entry<EntryPoint>()(buffers.data(), l.scalars.data(), 0, l.groups[0], l.groups[0], 1, 1, scratch.data(),
+                                 0);
+  return after;
+}
+
+TEST(Tiles, WithoutWideVectorsAndMasks) {
+  const auto check = [](const TileCase& c) {
+    SCOPED_TRACE(c.kernel.name + " " + testing::PrintToString(c.scalars));
+    const Launch l = launch_of(c);
+    expect_close(run_for({}, l), l.run("interp"));
+  };
+  constexpr int kExist[][3] = {{24, 40, 16}, {0, 40, 16}, {23, 39, 15}, {9, 33, 8}, {100, 7, 99}};
+  int next = 0;
+  for (const auto& [m, n, k] : kExist)
+    for (int order = 0; order < 8; ++order) {
+      const DType t = kFloats[next++ % 3];
+      check(tile_product({.dtype = t,
+                          .out = t,
+                          .rows = 24,
+                          .cols = 40,
+                          .depth = 16,
+                          .m = m,
+                          .n = n,
+                          .k = k,
+                          .lhs_t = (order & 1) != 0,
+                          .rhs_t = (order & 2) != 0,
+                          .out_t = (order & 4) != 0,
+                          .gap = 1}));
+    }
+  for (const auto& [name, body] : tile_bodies()) check(tile_body(name, body, kFloats[next++ % 3], 40, 24, 1, 3));
 }
 
 }  // namespace
