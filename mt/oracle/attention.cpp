@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "mt/oracle/block.h"
@@ -177,6 +178,31 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
     }
   });
   return out;
+}
+
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem) {
+  AttentionExpected all;
+  const std::int64_t items = lengths.count();
+  const auto item = [&](const HostTensor& t, std::int64_t b) {
+    HostTensor part(t.name, t.dtype, {t.count() / items});
+    const auto bytes = static_cast<std::size_t>(part.count() * size_of(t.dtype));
+    std::memcpy(part.data.data(), t.data.data() + static_cast<std::size_t>(b) * bytes, bytes);
+    return part;
+  };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (std::int64_t b = 0; b < items; ++b) {
+    Attention a = problem;
+    a.n_kv = std::min(static_cast<std::int64_t>(lengths.int_at(b)), a.kv_stride);
+    const AttentionExpected one = attention(item(q, b), item(k, b), item(v, b), a);
+    append(all.output.value, one.output.value);
+    append(all.output.bound, one.output.bound);
+    append(all.lse.value, one.lse.value);
+    append(all.lse.bound, one.lse.bound);
+  }
+  return all;
 }
 
 }  // namespace mt::oracle

@@ -44,4 +44,9 @@ struct AttentionExpected {
 /// top.
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
 
+/// The same for a batch: each tensor with a leading axis of items, item b of which has lengths[b] keys (at most
+/// kv_stride, which must be given).
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem);
+
 }  // namespace mt::oracle
