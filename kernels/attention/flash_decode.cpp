@@ -3,10 +3,12 @@
 //
 // The queries of all heads of a KV head are the rows of one tile, so that a key is read once for all of them. Keys are
 // split among threadgroups, and among the simdgroups of each, which have tiles of their own on the way; what they found
-// meets in threadgroup memory, and a second launch merges the splits. With `queries` above 1 query i is the token at
+// meets in threadgroup memory, and a second launch merges the splits. The cache is contiguous, or in pages that a table
+// names for each item. With `queries` above 1 query i is the token at
 // lengths[b] - queries + i. Values of keys that are hidden from a query share a product with it, at a weight of 0: they
 // must be finite.
 #include <algorithm>
+#include <optional>
 
 #include "kernels/lib/flash.h"
 #include "kernels/lib/tile_ring.h"
@@ -17,11 +19,16 @@ namespace {
 
 constexpr int kMaxSplits = 64, kMaxRows = 128, kMaxDim = 256;
 
-template <Storage T>
+/// The pages of each item, in order; those behind its last key are not looked at.
+struct Pages {
+  In<u32> table{"page_table", {"batch", "max_pages"}, Fill::index("n_pages")};
+  Size n_pages{"n_pages"};
+};
+
+template <Storage T, bool kPaged>
 struct FlashDecode {
   In<T> q{"q", {"batch", "n_q_heads", "queries", "head_dim"}, Fill::normal(0, 2).without_edges()};
-  In<T> k{"k", {"batch", "n_kv_heads", "kv_stride", "head_dim"}, Fill::normal().without_edges()};
-  In<T> v{"v", {"batch", "n_kv_heads", "kv_stride", "head_dim"}, Fill::normal().without_edges()};
+  In<T> k{"k", cache_shape(), Fill::normal().without_edges()}, v{"v", cache_shape(), Fill::normal().without_edges()};
   In<u32> lengths{"lengths", {"batch"}, Fill::index("kv_stride", 1)};  // keys of each item, at most kv_stride
   Out<T> out{"out", {"batch", "n_q_heads", "queries", "head_dim"}};
   Out<f32> lse{"lse", {"batch", "n_q_heads", "queries"}};  // log of the sum of exp(logit); -inf without any key
@@ -36,7 +43,17 @@ struct FlashDecode {
   Tunable splits{"splits", 16, {1, 2, 4, 8, 16, 32, 64}};
   Tunable piece{"piece", 16, {16, 32, 64, 128, 256}};  // columns of the values in one product
   Tunable depth{"depth", 16, {8, 16, 32, 64, 128, 256}};
+  std::optional<Pages> pages;
+  int page = 0;                                  // keys of a page
   int dim = 0, queries = 0, used = 0, rows = 0;  // rows of a tile, of which `used` are queries
+
+  FlashDecode() {
+    if (kPaged) pages.emplace();
+  }
+  static std::vector<Dim> cache_shape() {
+    if (kPaged) return {"n_pages", "n_kv_heads", "page", "head_dim"};
+    return {"batch", "n_kv_heads", "kv_stride", "head_dim"};
+  }
 
   void plan(const Problem& p, TargetTraits traits) {
     const std::int64_t d = p["head_dim"], kv = p["n_kv_heads"], n = p["queries"];
@@ -54,10 +71,15 @@ struct FlashDecode {
     int count = 1;
     while (count * 2 <= std::min(wanted, ceil_div(p["kv_stride"], 128))) count *= 2;
     splits = count;
+    if (kPaged) {
+      page = static_cast<int>(p["page"]);
+      require(p["kv_stride"] == p["max_pages"] * page, "kv_stride must be max_pages * page");
+      require(page % 16 == 0, "page must be a multiple of 16 keys");
+    }
     if (!traits.gpu) {
       simds = 1;
       rows = (used + 7) / 8 * 8;
-      keys = 64;
+      keys = kPaged ? 16 : 64;
       ring = 0;
       piece = dim;
       depth = dim;
@@ -84,6 +106,7 @@ struct FlashDecode {
   Launch walk_launch(const Problem& p) const {
     require(dim % depth == 0 && dim % piece == 0, "depth and piece must divide head_dim");
     require(splits >= 1 && splits <= kMaxSplits && keys % 8 == 0, "there must be 1 to 64 splits, of tiles of 8 keys");
+    require(!kPaged || page % keys == 0, "page must be a multiple of keys");
     return {.groups = {splits, p["n_kv_heads"], p["batch"]}, .threads = simds * kLanes};
   }
   Launch merge_launch(const Problem& p) const {
@@ -121,12 +144,19 @@ struct FlashDecode {
       });
       found.add<T>(logits, [&](int d, int width) { return load_rhs(value.at(0, d), keys, width); });
     };
-    const auto key_rows = k.at(batch, kv_head), value_rows = v.at(batch, kv_head);
+    // The rows of the cache from key `from` on, as many as a tile has.
+    const auto rows_from = [&](const auto& cache, const U32& from) {
+      if constexpr (kPaged) {
+        const U32 at = pages->table.at(batch, min(from, max(end, 1u) - 1u) / page).load(0);
+        return cache.at(min(at, pages->n_pages - 1u), kv_head, from % page);
+      } else {
+        return cache.at(batch, kv_head, from);
+      }
+    };
     if (ring == 0) {
-      const Matrix<T> all_keys = matrix(key_rows, dim, end, dim), all_values = matrix(value_rows, dim, end, dim);
       for_(steps, [&](U32 step) {
-        const U32 from = first_of(step);
-        visit(from, all_keys.at(from, 0), all_values.at(from, 0));
+        const U32 from = first_of(step), left = end - min(from, end);
+        visit(from, matrix(rows_from(k, from), dim, left, dim), matrix(rows_from(v, from), dim, left, dim));
       });
     } else {
       const int ahead = ring - 1;
@@ -134,9 +164,9 @@ struct FlashDecode {
       const TileRing<T> value_ring("values", keys, dim, ring, RingOf::Simd);
       const auto fetch = [&](const U32& step) {
         if_(step < steps, [&] {
-          const U32 slot = step % int{ring}, from = first_of(step);
-          key_ring.fetch(slot, key_rows, from, 0, end, dim, dim);
-          value_ring.fetch(slot, value_rows, from, 0, end, dim, dim);
+          const U32 slot = step % int{ring}, from = first_of(step), left = end - min(from, end);
+          key_ring.fetch(slot, rows_from(k, from), 0, 0, left, dim, dim);
+          value_ring.fetch(slot, rows_from(v, from), 0, 0, left, dim, dim);
         });
         copy_commit();
       };
@@ -215,13 +245,23 @@ struct FlashDecode {
                                                  : half ? 0x1p-11
                                                         : 0x1p-8,
                               .weight_floor = half ? 0x1p-25 : 0};
-    oracle::AttentionExpected all = oracle::attention(in["q"], in["k"], in["v"], in["lengths"], a);
+    oracle::AttentionExpected all =
+        kPaged ? oracle::attention(in["q"], oracle::from_pages(in["k"], in["page_table"]),
+                                   oracle::from_pages(in["v"], in["page_table"]), in["lengths"], a)
+               : oracle::attention(in["q"], in["k"], in["v"], in["lengths"], a);
     return {{"out", std::move(all.output)}, {"lse", std::move(all.lse)}};
   }
   static Problem problem(int batch, int q_heads, int kv_heads, int queries, int stride, int d) {
-    return Problem{{"batch", batch},     {"n_q_heads", q_heads}, {"n_kv_heads", kv_heads},
-                   {"queries", queries}, {"kv_stride", stride},  {"head_dim", d}}
-        .with_real("scale", 1 / std::sqrt(static_cast<double>(d)));
+    Problem p{{"batch", batch},     {"n_q_heads", q_heads}, {"n_kv_heads", kv_heads},
+              {"queries", queries}, {"kv_stride", stride},  {"head_dim", d}};
+    if (kPaged) {
+      const int size = stride % 64 == 0 ? 64 : 16, count = (stride + size - 1) / size;
+      p = p.with("page", size)
+              .with("max_pages", count)
+              .with("n_pages", batch * count + 3)
+              .with("kv_stride", count * size);
+    }
+    return p.with_real("scale", 1 / std::sqrt(static_cast<double>(d)));
   }
   /// Every item has all keys.
   static Problem full(Problem p) {
@@ -257,7 +297,16 @@ struct FlashDecode {
   std::vector<std::string> batch() const { return {"batch"}; }
 };
 
-const bool registered = kernel<FlashDecode>("mt_flash_decode", Floats{});
+template <class T>
+using Contiguous = FlashDecode<T, false>;
+template <class T>
+using Paged = FlashDecode<T, true>;
+
+const bool registered = [] {
+  kernel<Contiguous>("mt_flash_decode", Floats{});
+  kernel<Paged>("mt_flash_decode_paged", Floats{});
+  return true;
+}();
 
 }  // namespace
 }  // namespace mt

@@ -205,4 +205,20 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
   return all;
 }
 
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table) {
+  require(pages.shape.size() == 4 && table.shape.size() == 2, "pages have four axes, their table has two");
+  const std::int64_t heads = pages.shape[1], page = pages.shape[2], dim = pages.shape[3];
+  const std::int64_t items = table.shape[0], each = table.shape[1];
+  HostTensor cache(pages.name, pages.dtype, {items, heads, each * page, dim});
+  const auto bytes = static_cast<std::size_t>(page * dim * size_of(pages.dtype));
+  for (std::int64_t b = 0; b < items; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < each; ++i) {
+        const auto from = static_cast<std::size_t>(table.int_at(b * each + i) * heads + h);
+        const auto to = static_cast<std::size_t>((b * heads + h) * each + i);
+        std::memcpy(cache.data.data() + to * bytes, pages.data.data() + from * bytes, bytes);
+      }
+  return cache;
+}
+
 }  // namespace mt::oracle

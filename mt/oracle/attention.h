@@ -49,4 +49,8 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
                             const Attention& problem);
 
+/// The cache [batch, kv_heads, pages of an item * page, head_dim] that pages [n_pages, kv_heads, page, head_dim] and a
+/// table [batch, pages of an item] describe.
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table);
+
 }  // namespace mt::oracle
