@@ -35,11 +35,19 @@ MatrixPlace matrix_place(MemoryId m, ValueId base, ValueId stride, ValueId rows,
   return {m, cast(base, index, here), cast(stride, index, here), u32_of(rows, here), u32_of(cols, here)};
 }
 
+MatrixPlace unbounded_place(MemoryId m, ValueId base, ValueId stride, Here here) {
+  const ValueId all = literal_int(DType::U32, 0xffffffff, here);
+  MatrixPlace p = matrix_place(m, base, stride, all, all, here);
+  p.bounded = false;
+  return p;
+}
+
 MatrixPlace matrix_at(const MatrixPlace& p, ValueId row, ValueId col, Here here) {
   const DType index = tile_of(p.base).dtype;
   MatrixPlace to = p;
   const ValueId down = binary(Op::Mul, cast(row, index, here), p.stride, here);
   to.base = binary(Op::Add, binary(Op::Add, p.base, down, here), cast(col, index, here), here);
+  if (!p.bounded) return to;
   to.rows = left(p.rows, row, here);
   to.cols = left(p.cols, col, here);
   return to;

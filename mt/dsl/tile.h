@@ -1,9 +1,9 @@
 // Tiles: matrices that a simdgroup holds together. The target decides which lane holds which element.
 //
-// `Acc` (f32) adds up products, `Lhs<T>` and `Rhs<T>` are their operands, `Rows` has one f32 for each row of an Acc. All
-// are values; `TileVar<Acc>` is the state that assignments change. Sides are numbers of the host and multiples of 8; the
-// sides of products are best multiples of 16, which every matrix unit takes. Every lane of the simdgroup must take
-// part, with equal operands.
+// `Acc` (f32) adds up products, `Lhs<T>` and `Rhs<T>` are their operands, `Rows` has one f32 for each row of an Acc.
+// All are values; `TileVar<Acc>` is the state that assignments change. Sides are numbers of the host and multiples of
+// 8; the sides of products are best multiples of 16, which every matrix unit takes. Every lane of the simdgroup must
+// take part, with equal operands.
 #pragma once
 #include <utility>
 
@@ -16,8 +16,10 @@ struct MatrixPlace {
   MemoryId memory = MemoryId::None;
   ValueId base = ValueId::None, stride = ValueId::None;  // of one integer type
   ValueId rows = ValueId::None, cols = ValueId::None;    // u32
+  bool bounded = true;                                   // else the author says that all of it exists
 };
 MatrixPlace matrix_place(MemoryId m, ValueId base, ValueId stride, ValueId rows, ValueId cols, Here here);
+MatrixPlace unbounded_place(MemoryId m, ValueId base, ValueId stride, Here here);
 MatrixPlace matrix_at(const MatrixPlace& p, ValueId row, ValueId col, Here here);
 ValueId tile_load(const MatrixPlace& p, Type type, bool transposed, Here here);
 void tile_store(const MatrixPlace& p, ValueId tile, bool transposed, Here here);
@@ -66,10 +68,10 @@ template <class T, bool R, bool W>
 Matrix<T> matrix(const View<T, R, W>& v, Index stride, Index rows, Index cols, Here here = Here::current()) {
   return Matrix<T>(detail::matrix_place(v.memory(), v.place(Index(0, here)), stride.id, rows.id, cols.id, here));
 }
+/// Rows in threadgroup memory from element `first` on. All that is read of it must exist.
 template <class T>
-Matrix<T> matrix(const Shared<T>& a, Index first, int stride, int rows, int cols, Here here = Here::current()) {
-  return Matrix<T>(detail::matrix_place(a.memory(), first.id, Index(stride, here).id, Index(rows, here).id,
-                                        Index(cols, here).id, here));
+Matrix<T> matrix(const Shared<T>& a, Index first, int stride, Here here = Here::current()) {
+  return Matrix<T>(detail::unbounded_place(a.memory(), first.id, Index(stride, here).id, here));
 }
 
 class Acc;

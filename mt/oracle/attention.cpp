@@ -36,9 +36,10 @@ void check(const HostTensor& q, const HostTensor& k, const HostTensor& v, const 
 
 /// What one query saw: logits of the visible keys, their weights and the errors of these, and where its results go.
 struct Query {
-  std::int64_t index;                          // into lse
-  std::vector<double> logit, weight, error;    // of each key; errors are those of logits until there are weights
-  std::vector<double> sum, magnitude, spread;  // over keys, a head_dim each: p v, p |v|, |v - output| times p's error
+  std::int64_t index;                        // into lse
+  std::vector<double> logit, weight, error;  // of each key; errors are those of logits until there are weights
+  // Over keys, a head_dim each: p v, p |v|, |v - output| times p's error, |v|.
+  std::vector<double> sum, magnitude, spread, total;
   double top = -kInfinity, z = 0, z_spread = 0, largest_error = 0;
   double sink_spread = 0;  // the error of the sink's weight
 
@@ -57,6 +58,11 @@ void score(const HostTensor& q, const HostTensor& k, const Attention& a, std::in
   for (const std::int64_t t : keys) {
     read(k, (kv_head * a.kv_stride + t) * a.head_dim, a.head_dim, key.data());
     for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (a.causal && t > a.n_kv - a.queries + queries[i].index % a.queries) {
+        queries[i].logit.push_back(-kInfinity);
+        queries[i].error.push_back(0);
+        continue;
+      }
       const double* query = all.data() + i * dim;
       double dot = 0, magnitude = 0;
       for (std::size_t d = 0; d < dim; ++d) {
@@ -90,6 +96,7 @@ void gather(const HostTensor& v, const Attention& a, std::int64_t kv_head, const
       for (std::size_t d = 0; d < dim; ++d) {
         query.sum[d] += p * value[d];
         query.magnitude[d] += p * std::fabs(value[d]);
+        query.total[d] += std::fabs(value[d]);
       }
     }
   }
@@ -122,7 +129,8 @@ void finish(const Query& query, const Attention& a, std::int64_t keys, Attention
   for (std::int64_t d = 0; d < a.head_dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     const double o = query.output(at), weights = query.spread[at] + query.sink_spread * std::fabs(o);
-    const double carried = growth * weights + (summing + a.partial_roundoff) * query.magnitude[at];
+    const double carried = growth * weights + (summing + a.partial_roundoff + a.weight_roundoff) * query.magnitude[at] +
+                           a.weight_floor * query.total[at];
     put(out.output, query.index * a.head_dim + d,
         {o, carried / query.z + std::fabs(o) * (summing + 3 * kUnit) + kTiny});
   }
@@ -149,7 +157,7 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
         Query& query = queries[i];
         query.index = kv_head * shared * a.queries + static_cast<std::int64_t>(i);
         query.sum.resize(static_cast<std::size_t>(a.head_dim));
-        query.magnitude = query.spread = query.sum;
+        query.magnitude = query.spread = query.total = query.sum;
       }
       score(q, k, a, kv_head, keys, queries);
       for (Query& query : queries) {

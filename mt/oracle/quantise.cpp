@@ -110,8 +110,10 @@ Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, co
 }
 
 Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
-                          const HostTensor& biases, int bits, std::int64_t group) {
+                          const HostTensor& biases, int bits, std::int64_t group, double weight_roundoff,
+                          double chains) {
   const Rows r = rows_of(x);
+  if (r.n == 0) return blank(x.shape[0] * words.shape[0]);  // sums of nothing
   const Matrix w(words, scales, biases, bits, group, r.n);
   const std::vector<double> input = read(x);
   Expected out = blank(r.rows * w.rows);
@@ -123,7 +125,7 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
       farthest[static_cast<std::size_t>(m)] =
           largest(std::fabs(input[static_cast<std::size_t>(m * r.n + k)]), farthest[static_cast<std::size_t>(m)]);
   // Scaling, the bias and their product with x round a few times each on top of the sum.
-  const double relative = kUnit * (sum_factor(r.n) + 5);
+  const double relative = kUnit * (sum_factor(r.n, chains) + 5);
   parallel_for(w.rows, grain_for(w.columns * (4 + r.rows)), [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight;
     for (std::int64_t n = begin; n < end; ++n) {
@@ -137,14 +139,15 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
       });
       for (std::int64_t m = 0; m < r.rows; ++m) {
         const double* row = input.data() + m * r.n;
-        double sum = 0, total = 0;
+        double sum = 0, total = 0, rounded = 0;
         for (std::size_t k = 0; k < weight.size(); ++k) {
           sum += weight[k] * row[k];
           total += magnitude[k] * std::fabs(row[k]);
+          rounded += std::fabs(weight[k] * row[k]);
         }
         const double most = farthest[static_cast<std::size_t>(m)] * reach;
         const bool missing = nan || std::isnan(farthest[static_cast<std::size_t>(m)]);
-        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total});
+        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total + weight_roundoff * rounded});
         unspecified[static_cast<std::size_t>(m * w.rows + n)] = !missing && !(most <= kLargest);
       }
     }
