@@ -56,14 +56,17 @@ def without_kernels(folder, can_run):
 def slice_of(mlx, folder):
     """Kernels of MLX run and agree; one that is broken on purpose is found; one that is not there is named."""
     lines = f"{folder}/mlx.jsonl"
-    run = expect_run(reference("--mlx", mlx, "--cases", "1", "--json", lines, "mt_softmax", "mt_sdpa_vector", "mt_qmv",
-                               "mt_affine_quantize_int4", "mt_rms_norm", "--dtype", "f16"), 0, "all agree", "ours on metal-host")
+    run = expect_run(reference("--mlx", mlx, "--cases", "1", "--json", lines, "mt_softmax", "mt_sdpa_vector", "mt_qmv", "mt_sort",
+                               "ffai_sdpa_decode_d64", "ffai_gather", "mt_affine_quantize_int4", "mt_rms_norm", "--dtype", "f16"), 0, "all agree", "ours on metal-host")
     rows = [json.loads(line) for line in pathlib.Path(lines).read_text().splitlines()]
     ran = [row for row in rows if "missing" not in row]
     expect("kernels of MLX were compared", len(ran) >= 6 and all(row["verdict"] == "agree" for row in ran), run)
     expect("elements were compared", all(row["compared"] > 0 for row in ran), rows)
     expect("ours was compared with MLX's",
            any(row.get("different", 1) < row["compared"] for row in ran if "difference" in row), rows)
+    names = " ".join(row["mlx_kernel"] for row in ran)
+    for part in ("_bool_mask", "_float_mask_sinks", "steel_gemm_splitk", "gemv", "sort_mbsort", "gather_front"):
+        expect(f"{part} was run", part in names, names)
     expect("another definition is stated", any("differs" in row for row in ran), rows)
     expect_run(["bench", "--reference", "mlx", "--mlx", mlx, "mt_softmax", "--dtype", "f32", "--seconds", "0.1"], 0,
                "say nothing about a GPU", "(emulated)")
