@@ -42,7 +42,7 @@ class CudaBackend final : public Backend {
     if (facts) (*facts)["compiler"] = made->compiler;
     return problem;
   }
-  TargetTraits traits() const override { return {.gpu = true}; }
+  TargetTraits traits() const override { return {.gpu = true, .threadgroup_kib = 227}; }
   Result<std::unique_ptr<Device>> open(int index) const override { return open_device(index); }
   std::string unavailable() const override { return why_unavailable(); }
   int rank() const override { return 20; }

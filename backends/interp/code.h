@@ -42,7 +42,7 @@ struct Node {
   DType type = DType::U32;  // of the operands of `loop`
   bool float_op = false;    // makes floats of floats: may give birth to a NaN
   bool wraps = false;       // the result has flags
-  int memory = -1;
+  int memory = -1, from = -1;
   std::uint64_t identity = 0;  // of the combination
   std::vector<int> blocks;     // regions
   // Control: what moves at the entry, at the end of each round, and to the results. See run_control.cpp.

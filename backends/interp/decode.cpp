@@ -31,7 +31,7 @@ class Decoder {
       const Type t = k_.type(v);
       Slot& s = slots_[index_of(v)];
       s.dtype = t.dtype;
-      s.lanes = t.lanes;
+      s.lanes = t.is_tile() ? (t.elements() + kLanes - 1) / kLanes : t.lanes;
       s.size = size_of(t.dtype);
       s.at = code_.arena_bytes;
       code_.arena_bytes += padded(s.simd_bytes() * static_cast<std::size_t>(k_.simds()));
@@ -199,8 +199,46 @@ class Decoder {
     }
   }
 
+  void map(const Inst& inst, Node& n) {
+    const Region& body = k_.at(inst.regions[0]);
+    n.run = &run_tile_map;
+    for (const ValueId v : body.args) n.enter.push_back({{}, slot(v)});
+    n.leave.push_back({slot(body.yields[0]), {}});
+  }
+
+  void touches(const Inst& inst, Node& n, Run by) {
+    n.run = by;
+    if (inst.memory != MemoryId::None) n.memory = static_cast<int>(index_of(inst.memory));
+    if (inst.from != MemoryId::None) n.from = static_cast<int>(index_of(inst.from));
+    if (!n.in.empty()) n.widen = widen_of(n.in[0].dtype);
+  }
+
   void choose(const Inst& inst, Node& n) {
     switch (inst.op) {
+      case Op::TileFill:
+        return touches(inst, n, &run_tile_fill);
+      case Op::TileLoad:
+        return touches(inst, n, &run_tile_load);
+      case Op::TileStore:
+        return touches(inst, n, &run_tile_store);
+      case Op::TileMma:
+        return touches(inst, n, &run_tile_mma);
+      case Op::TileCast:
+        return touches(inst, n, &run_tile_cast);
+      case Op::TileReduce:
+        return touches(inst, n, &run_tile_reduce);
+      case Op::TileMap:
+        return map(inst, n);
+      case Op::CopyAsync:
+        return touches(inst, n, &run_copy_async);
+      case Op::CopyCommit:
+        return touches(inst, n, &run_copy_commit);
+      case Op::CopyWait:
+        return touches(inst, n, &run_copy_wait);
+      case Op::LoadMatrix:
+        return touches(inst, n, &run_load_matrix);
+      case Op::MmaBlock:
+        return touches(inst, n, &run_mma_block);
       case Op::Const:
         n.run = &run_constant;
         return;

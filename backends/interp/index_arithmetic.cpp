@@ -11,6 +11,7 @@ std::vector<bool> index_arithmetic(const Kernel& k) {
     const Inst& inst = k.at(i);
     if (inst.op == Op::Set) stored[index_of(inst.in[0])].push_back(inst.in[1]);
     if (inst.memory != MemoryId::None) todo.push_back(inst.in[0]);
+    if (inst.from != MemoryId::None) todo.push_back(inst.in[1]);
   });
   const auto take = [&](const std::vector<ValueId>& list, std::size_t from, std::size_t to) {
     todo.insert(todo.end(), list.begin() + static_cast<std::ptrdiff_t>(from),
@@ -61,7 +62,9 @@ std::vector<bool> index_arithmetic(const Kernel& k) {
     } else {
       const RegionId r = k.at(v).region;
       const Inst& owner = k.at(k.at(r).owner);
-      if (owner.op == Op::For) {
+      if (owner.op == Op::TileMap) {
+        carries = is_int(k.type(v).dtype);  // a row or a column
+      } else if (owner.op == Op::For) {
         todo.push_back(owner.in[position == 0 ? 0 : position + 2]);
         if (position > 0) todo.push_back(k.at(r).yields[position - 1]);
       } else if (r == owner.regions[0]) {

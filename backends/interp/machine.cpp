@@ -102,6 +102,8 @@ void Machine::launch() {
         shared_order.start(now);
         device_order.start(now);
         ++group_serial;
+        flights.clear();
+        commits.assign(static_cast<std::size_t>(code.kernel.threads), 0);
         steps = 0;
         mask = &everyone;
         for (const Node& n : code.per_group) n.run(*this, n);

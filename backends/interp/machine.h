@@ -41,6 +41,15 @@ struct Cells {
   bool starts_written = false;  // a read before any write is fine
 };
 
+/// A copy to threadgroup memory that has not arrived.
+struct Flight {
+  const Node* node = nullptr;
+  int thread = 0;
+  int group = 0;  // of the thread's groups, from 0
+  std::int64_t to = 0;
+  std::array<std::byte, 16> bytes{};
+};
+
 struct Machine {
   const Code& code;
   const Options& options;
@@ -51,6 +60,8 @@ struct Machine {
   Stamp clock = 0;
   Order shared_order, device_order;
   std::vector<Cells> memories;
+  std::vector<Flight> flights;
+  std::vector<int> commits;  // by thread: groups of copies so far
   const Mask* mask = nullptr;
   Mask everyone;
   bool flags_live = false;  // some index arithmetic has wrapped

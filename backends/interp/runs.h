@@ -28,6 +28,20 @@ void run_group_reduce(Machine& m, const Node& n);
 void run_barrier(Machine& m, const Node& n);
 void run_simd_barrier(Machine& m, const Node& n);
 
+// run_tiles.cpp
+void run_tile_fill(Machine& m, const Node& n);
+void run_tile_load(Machine& m, const Node& n);
+void run_tile_store(Machine& m, const Node& n);
+void run_tile_mma(Machine& m, const Node& n);
+void run_tile_cast(Machine& m, const Node& n);
+void run_tile_reduce(Machine& m, const Node& n);
+void run_tile_map(Machine& m, const Node& n);
+void run_copy_async(Machine& m, const Node& n);
+void run_copy_commit(Machine& m, const Node& n);
+void run_copy_wait(Machine& m, const Node& n);
+void run_load_matrix(Machine& m, const Node& n);
+void run_mma_block(Machine& m, const Node& n);
+
 // run_control.cpp
 void run_set(Machine& m, const Node& n);
 void run_if(Machine& m, const Node& n);

@@ -6,4 +6,5 @@
 #include "mt/dsl/map.h"
 #include "mt/dsl/memory.h"
 #include "mt/dsl/spec.h"
+#include "mt/dsl/tile.h"
 #include "mt/dsl/value.h"

@@ -77,6 +77,7 @@ class Array {
  public:
   Array(std::string name, std::int64_t count, Here here = Here::current())
       : memory_(detail::array(std::move(name), S, dtype_of<T>, count, here)) {}
+  MemoryId memory() const { return memory_; }
   Cell<T> operator[](Index i) const { return {memory_, i}; }
   Value<T> load(Index i) const { return value_from<T, Form::One>(detail::load(memory_, i.id, 1, dtype_of<T>, i.here)); }
   Vec<T> load(Index i, int lanes) const {
@@ -123,9 +124,11 @@ class View {
     return value_from<T, Form::One>(detail::atomic(c, memory_, place(i), v.id, v.here));
   }
   View from(Index i) const { return {memory_, place(i), true}; }
+  MemoryId memory() const { return memory_; }
+  /// Index in the tensor of element i.
+  ValueId place(Index i) const { return based_ ? detail::add_offset(base_, i.id, i.here) : i.id; }
 
  protected:
-  ValueId place(Index i) const { return based_ ? detail::add_offset(base_, i.id, i.here) : i.id; }
   MemoryId memory_;
   ValueId base_ = ValueId::None;
   bool based_ = false;

@@ -98,9 +98,8 @@ Kernel Trace::finish() {
   walk(kernel, RegionId::Root, [&](InstId i) {
     const Inst& inst = kernel.at(i);
     if (inst.op == Op::Param) scalar[static_cast<std::size_t>(inst.index)] = true;
-    if (inst.memory == MemoryId::None) return;
-    if (inst.op != Op::Store) loaded[index_of(inst.memory)] = true;
-    if (inst.op != Op::Load) stored[index_of(inst.memory)] = true;
+    if (const MemoryId m = read_by(inst); m != MemoryId::None) loaded[index_of(m)] = true;
+    if (const MemoryId m = written_by(inst); m != MemoryId::None) stored[index_of(m)] = true;
   });
   std::vector<int> memory_to(kernel.memories.size(), -1), scalar_to(kernel.scalars.size(), -1);
   std::vector<Memory> memories;
@@ -120,7 +119,8 @@ Kernel Trace::finish() {
     }
   for (Inst& inst : kernel.insts) {
     if (inst.op == Op::Param) inst.index = scalar_to[static_cast<std::size_t>(inst.index)];
-    if (inst.memory != MemoryId::None) inst.memory = static_cast<MemoryId>(memory_to[index_of(inst.memory)]);
+    for (MemoryId* m : {&inst.memory, &inst.from})
+      if (*m != MemoryId::None) *m = static_cast<MemoryId>(memory_to[index_of(*m)]);
   }
   kernel.memories = std::move(memories);
   kernel.scalars = std::move(scalars);

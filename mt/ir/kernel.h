@@ -59,12 +59,16 @@ struct ScalarParam {
 
 struct Inst {
   Op op = Op::Const;
-  Combine combine = Combine::Sum;    // reductions (simd, group, vector), scans, atomics
-  bool exclusive = false;            // SimdScan
-  bool contiguous = false;           // For over simdgroups: see Kernel docs in for_simds of the DSL
-  std::int32_t align = 1;            // Load, Store: elements that divide the address
-  std::int32_t index = 0;            // Param: which scalar. GroupId: axis. Extract: lane. Shuffles: mask, delta or lane
-  MemoryId memory = MemoryId::None;  // Load, Store, Atomic
+  Combine combine = Combine::Sum;  // reductions (simd, group, vector), scans, atomics
+  bool exclusive = false;          // SimdScan
+  bool transposed = false;         // TileLoad, TileStore, LoadMatrix: memory holds columns where the tile has rows
+  bool contiguous = false;         // For over simdgroups: see Kernel docs in for_simds of the DSL
+  std::int32_t align = 1;          // Load, Store: elements that divide the address
+  // Param: which scalar. GroupId: axis. Extract: lane. Shuffles: mask, delta or lane. CopyAsync: elements. CopyWait:
+  // groups that may still be on their way. MmaBlock: the MatrixUnit.
+  std::int32_t index = 0;
+  MemoryId memory = MemoryId::None;  // Load, Store, Atomic, TileLoad, TileStore, LoadMatrix; CopyAsync: the target
+  MemoryId from = MemoryId::None;    // CopyAsync: the source
   std::uint64_t bits = 0;            // Const: the value's bits in its dtype, zero-extended
   std::vector<ValueId> in = {};
   std::vector<ValueId> out = {};
@@ -72,6 +76,10 @@ struct Inst {
   RegionId home = RegionId::None;
   Loc loc = {};
 };
+
+/// The memory that the instruction reads or writes; None where it does not. An atomic does both.
+MemoryId read_by(const Inst& i);
+MemoryId written_by(const Inst& i);
 
 struct ValueInfo {
   Type type;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "mt/base/error.h"
+#include "mt/ir/kernel.h"
 #include "mt/ir/op_rows.h"
 
 namespace mt {
@@ -10,7 +11,33 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kCombines = {"sum", "prod", "min", "max", "and", "or", "xor", "exchange"};
 
+constexpr std::array<std::string_view, 5> kRoles = {"", "acc", "lhs", "rhs", "rows"};
+
 }  // namespace
+
+std::string_view name_of(TileRole role) { return kRoles[static_cast<std::size_t>(role)]; }
+std::optional<TileRole> tile_role_from(std::string_view name) {
+  for (std::size_t i = 1; i < kRoles.size(); ++i)
+    if (kRoles[i] == name) return static_cast<TileRole>(i);
+  return std::nullopt;
+}
+
+std::string to_string(Type t) {
+  std::string s(name_of(t.dtype));
+  if (t.is_tile())
+    return s + "." + std::string(name_of(t.role)) + "." + std::to_string(t.rows) + "x" + std::to_string(t.cols);
+  return t.lanes > 1 ? s + "x" + std::to_string(t.lanes) : s;
+}
+
+MemoryId written_by(const Inst& i) {
+  const bool is_write = i.op == Op::Store || i.op == Op::Atomic || i.op == Op::TileStore || i.op == Op::CopyAsync;
+  return is_write ? i.memory : MemoryId::None;
+}
+MemoryId read_by(const Inst& i) {
+  if (i.op == Op::CopyAsync) return i.from;
+  const bool is_read = i.op == Op::Load || i.op == Op::Atomic || i.op == Op::TileLoad || i.op == Op::LoadMatrix;
+  return is_read ? i.memory : MemoryId::None;
+}
 
 const OpInfo& info(Op op) { return kOpRows[static_cast<int>(op)]; }
 int op_count() { return static_cast<int>(std::size(kOpRows)); }

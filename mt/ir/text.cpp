@@ -24,6 +24,7 @@
 #include <unordered_set>
 
 #include "mt/ir/edit.h"
+#include "mt/ir/matrix_unit.h"
 
 namespace mt {
 namespace {
@@ -154,6 +155,25 @@ class Printer {
         return fmt::format("group_id {}", i.index);
       case Op::Load:
         return fmt::format("load {}[{}]{}", memory(i.memory), uses(i.in), align);
+      case Op::TileLoad:
+      case Op::LoadMatrix:
+        return fmt::format("{} {}[{}]{}", name, memory(i.memory), uses(i.in), i.transposed ? " transposed" : "");
+      case Op::TileStore: {
+        const std::vector<ValueId> where(i.in.begin(), i.in.end() - (i.in.empty() ? 0 : 1));
+        return fmt::format("{} {}[{}], {}{}", name, memory(i.memory), uses(where), uses(i.in, where.size()),
+                           i.transposed ? " transposed" : "");
+      }
+      case Op::CopyAsync: {
+        const auto use_at = [&](std::size_t n) { return n < i.in.size() ? use(i.in[n]) : std::string("?"); };
+        return fmt::format("{} {}[{}], {}[{}], {} of {}{}", name, memory(i.memory), use_at(0), memory(i.from),
+                           use_at(1), use_at(2), i.index, align);
+      }
+      case Op::CopyWait:
+        return fmt::format("{} {}", name, i.index);
+      case Op::MmaBlock:
+        return fmt::format("{} {}, {}", name, uses(i.in), info(static_cast<MatrixUnit>(i.index)).name);
+      case Op::TileReduce:
+        return fmt::format("{} {} {}", name, name_of(i.combine), uses(i.in));
       case Op::Store:
       case Op::Atomic: {
         const std::string combine = i.op == Op::Atomic ? fmt::format(" {}", name_of(i.combine)) : "";
@@ -208,6 +228,10 @@ class Printer {
       head += "for " + definition(first.args[0]) +
               fmt::format(" = {} to {} step {}", use(i.in[0]), use(i.in[1]), use(i.in[2])) +
               carried(i, first.args, 3, 1) + (i.contiguous ? " contiguous" : "");
+    } else if (i.op == Op::TileMap) {
+      head += "tile_map " + uses(i.in) + " (";
+      for (std::size_t n = 0; n < first.args.size(); ++n) head += (n ? ", " : "") + definition(first.args[n]);
+      head += ")";
     } else {
       head += "while" + carried(i, first.args, 0, 0);
     }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "mt/ir/edit.h"
+#include "mt/ir/matrix_unit.h"
 #include "mt/ir/text.h"
 #include "mt/ir/text_lexer.h"
 #include "mt/ir/verify.h"
@@ -16,6 +17,7 @@ namespace mt {
 namespace {
 
 constexpr int kMaxNesting = 64;
+constexpr int kMaxTile = 1024;
 
 class Parser {
  public:
@@ -105,14 +107,31 @@ class Parser {
   }
   Type type() {
     const std::string s = word("a type");
+    if (const auto tile = tile_type_from(s)) return *tile;
     const std::size_t x = s.find('x');
     const auto t = dtype_from(std::string_view(s).substr(0, x));
     const std::string lanes = x == std::string::npos ? "1" : s.substr(x + 1);
     if (!t || (lanes != "1" && lanes != "2" && lanes != "4" && lanes != "8")) {
       --at_;
-      fail(fmt::format("'{}' is no type; write a dtype, or a dtype and x2, x4 or x8", s));
+      fail(fmt::format("'{}' is no type; write a dtype, a dtype and x2, x4 or x8, or a tile as dtype.role.RxC", s));
     }
     return {*t, static_cast<std::uint8_t>(lanes[0] - '0')};
+  }
+
+  /// `dtype.role.RxC`
+  static std::optional<Type> tile_type_from(const std::string& s) {
+    const std::size_t a = s.find('.'), b = a == std::string::npos ? a : s.find('.', a + 1);
+    if (b == std::string::npos) return std::nullopt;
+    const auto t = dtype_from(std::string_view(s).substr(0, a));
+    const auto role = tile_role_from(std::string_view(s).substr(a + 1, b - a - 1));
+    int rows = 0, cols = 0;
+    const char* end = s.data() + s.size();
+    const auto [x, bad_rows] = std::from_chars(s.data() + b + 1, end, rows);
+    if (!t || !role || bad_rows != std::errc{} || x == end || *x != 'x') return std::nullopt;
+    const auto [rest, bad_cols] = std::from_chars(x + 1, end, cols);
+    if (bad_cols != std::errc{} || rest != end || rows < 1 || cols < 1 || rows > kMaxTile || cols > kMaxTile)
+      return std::nullopt;
+    return tile_type(*role, *t, rows, cols);
   }
 
   bool parse_declaration() {
@@ -224,6 +243,7 @@ class Parser {
     Inst inst{.op = *op, .loc = place(line)};
     if (*op == Op::For) return parse_for(r, std::move(inst), results, line, depth);
     if (*op == Op::While) return parse_while(r, std::move(inst), results, line, depth);
+    if (*op == Op::TileMap) return parse_map(r, std::move(inst), results, line, depth);
     parse_operands(inst, results);
     const InstId id = place_inst(r, std::move(inst), results, line);
     if (*op != Op::If) return;
@@ -257,7 +277,7 @@ class Parser {
     if (it == memories_.end()) fail(fmt::format("no memory is named %{}", n), line);
     inst.memory = it->second;
     expect("[");
-    inst.in.push_back(use());
+    inst.in = uses();
     expect("]");
   }
   void combine(Inst& inst) {
@@ -299,10 +319,48 @@ class Parser {
         }
         if (accept_word("align")) inst.align = number<std::int32_t>();
         return;
+      case Op::TileLoad:
+      case Op::LoadMatrix:
+      case Op::TileStore:
+        memory(inst);
+        if (inst.op == Op::TileStore) {
+          expect(",");
+          inst.in.push_back(use());
+        }
+        inst.transposed = accept_word("transposed");
+        return;
+      case Op::CopyAsync: {
+        memory(inst);
+        expect(",");
+        Inst source;
+        memory(source);
+        inst.from = source.memory;
+        inst.in.insert(inst.in.end(), source.in.begin(), source.in.end());
+        expect(",");
+        inst.in.push_back(use());
+        expect_word("of");
+        inst.index = number<std::int32_t>();
+        if (accept_word("align")) inst.align = number<std::int32_t>();
+        return;
+      }
+      case Op::CopyWait:
+        inst.index = number<std::int32_t>();
+        return;
+      case Op::MmaBlock: {
+        for (int n = 0; n < 3; ++n) {
+          inst.in.push_back(use());
+          expect(",");
+        }
+        const std::string unit = word("a matrix unit");
+        for (inst.index = 0; inst.index < kMatrixUnits; ++inst.index)
+          if (mt::info(static_cast<MatrixUnit>(inst.index)).name == unit) return;
+        fail(fmt::format("'{}' is no matrix unit; write fma, simd8 or mma16", unit), last());
+      }
       case Op::SimdReduce:
       case Op::SimdScan:
       case Op::GroupReduce:
       case Op::VectorReduce:
+      case Op::TileReduce:
         combine(inst);
         inst.exclusive = accept_word("exclusive");
         inst.in = {use()};
@@ -396,6 +454,20 @@ class Parser {
     const std::vector<Definition> more = carried(inst);
     args.insert(args.end(), more.begin(), more.end());
     inst.contiguous = accept_word("contiguous");
+    const InstId id = place_inst(r, std::move(inst), results, line);
+    const RegionId body = add_region(k_, id);
+    bind_args(body, args);
+    braces(body, depth);
+  }
+
+  void parse_map(RegionId r, Inst inst, const std::vector<Definition>& results, int line, int depth) {
+    inst.in = uses();
+    std::vector<Definition> args;
+    expect("(");
+    do {
+      args.push_back(definition());
+    } while (accept(","));
+    expect(")");
     const InstId id = place_inst(r, std::move(inst), results, line);
     const RegionId body = add_region(k_, id);
     bind_args(body, args);

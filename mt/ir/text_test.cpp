@@ -180,9 +180,9 @@ std::string error_of(const std::string& body) {
 
 TEST(Text, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("%0: f33 = const 1\n}"),
-            "line 4: [k] 'f33' is no type; write a dtype, or a dtype and x2, x4 or x8");
+            "line 4: [k] 'f33' is no type; write a dtype, a dtype and x2, x4 or x8, or a tile as dtype.role.RxC");
   EXPECT_EQ(error_of("%0: f32x3 = const 1\n}"),
-            "line 4: [k] 'f32x3' is no type; write a dtype, or a dtype and x2, x4 or x8");
+            "line 4: [k] 'f32x3' is no type; write a dtype, a dtype and x2, x4 or x8, or a tile as dtype.role.RxC");
   EXPECT_EQ(error_of("\n%0: f32 = quux\n}"), "line 5: [k] 'quux' is no op");
   EXPECT_EQ(error_of("%0: u8 = const 256\n}"), "line 4: [k] '256' is no u8 constant");
   EXPECT_EQ(error_of("%0: i8 = const -129\n}"), "line 4: [k] '-129' is no i8 constant");

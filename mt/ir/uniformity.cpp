@@ -71,7 +71,7 @@ class Analysis {
   void inst(const Inst& i) {
     switch (info(i.op).effect) {
       case Effect::Control:
-        return i.op == Op::If ? if_(i) : i.op == Op::For ? for_(i) : while_(i);
+        return i.op == Op::If ? if_(i) : i.op == Op::For ? for_(i) : i.op == Op::While ? while_(i) : map_(i);
       case Effect::Pure:
         break;
       default:
@@ -106,9 +106,15 @@ class Analysis {
       case Op::SimdShuffleUp:
       case Op::SimdShuffleDown:
         return lower(i.out[0], at(i.in[0]));
+      case Op::TileFill:
+      case Op::TileLoad:
+      case Op::TileMma:
+      case Op::TileCast:
+      case Op::TileReduce:
+        return lower(i.out[0], U::Simd);
       case Op::GroupReduce:
         return;
-      default:  // atomics, scans
+      default:  // atomics, scans, blocks of tiles
         for (const ValueId v : i.out) lower(v, U::Varying);
     }
   }
@@ -153,6 +159,13 @@ class Analysis {
     region_under(i.regions[1], condition);
     carry();
     for (std::size_t n = 0; n < i.out.size(); ++n) lower(i.out[n], std::max(condition, at(test.yields[n + 1])));
+  }
+
+  /// A lane does not stand for an element: what the region computes differs, the tile is the simdgroup's.
+  void map_(const Inst& i) {
+    for (const ValueId v : k_.at(i.regions[0]).args) lower(v, U::Varying);
+    region_under(i.regions[0], U::Group);
+    for (const ValueId v : i.out) lower(v, U::Simd);
   }
 
   const Kernel& k_;

@@ -7,6 +7,7 @@
 
 #include "mt/ir/edit.h"
 #include "mt/ir/uniformity.h"
+#include "mt/ir/verify_tiles.h"
 
 namespace mt {
 namespace {
@@ -143,6 +144,8 @@ class Verifier {
   }
   void define(ValueId v) {
     defined_[index_of(v)] = true;
+    const std::string tile = bad_tile(type(v));
+    check(tile.empty(), tile);
     check(is_lane_count(type(v).lanes), fmt::format("a value has {} lanes; 1, 2, 4 or 8 are possible", type(v).lanes));
   }
   void used(ValueId v, std::string_view by) {
@@ -161,6 +164,7 @@ class Verifier {
     if (row.arity >= 0 && !check(static_cast<int>(i.in.size()) == row.arity,
                                  fmt::format("{} takes {} operands, not {}", row.name, row.arity, i.in.size())))
       return;
+    if (i.op != Op::TileMap && !tiles(i)) return;
     if (row.effect == Effect::Control) return control(i);
     if (!check(i.regions.empty(), fmt::format("{} has no regions", row.name))) return;
     const std::size_t results = row.type == TypeRule::Void ? 0 : 1;
@@ -171,6 +175,19 @@ class Verifier {
             fmt::format("{} does not take {}", row.name, to_string(type(i.in[0]))));
     if (row.type == TypeRule::Same || row.type == TypeRule::Pred) same(i, row);
     particular(i, row);
+  }
+
+  bool tiles(const Inst& i) {
+    for (const MemoryId m : {read_by(i), written_by(i)})
+      if (m != MemoryId::None && !check(index_of(m) < k_.memories.size(),
+                                        fmt::format("{} names a memory that does not exist", info(i.op).name)))
+        return false;
+    const bool missing = info(i.op).type == TypeRule::Given && i.out.empty();
+    if (missing) return true;
+    const MemoryId to = written_by(i);
+    if (to != MemoryId::None && k_.at(to).space == Space::Device) writes_output_ = true;
+    const std::string bad = bad_tile_op(k_, i);
+    return check(bad.empty(), bad);
   }
 
   void same(const Inst& i, const OpInfo& row) {
@@ -308,6 +325,10 @@ class Verifier {
 
   void control(const Inst& i) {
     const std::string_view name = info(i.op).name;
+    if (i.op == Op::TileMap) {
+      if (!tiles(i)) return;
+      return region(i.regions[0]);
+    }
     const std::size_t regions = i.op == Op::For ? 1 : 2;
     if (!check(i.regions.size() == regions,
                fmt::format("{} needs {} regions, not {}", name, regions, i.regions.size())))
@@ -361,6 +382,16 @@ class Verifier {
           for (const std::size_t n : {0u, 1u, 2u}) under(i.in[n]);
         if (i.op == Op::While) under(k_.at(i.regions[0]).yields[0]);
         for (const RegionId s : i.regions) convergence(s, inner);
+      }
+      const std::string varying = bad_tile_uniformity(k_, i, uniformity_);
+      check(varying.empty(), varying);
+      const bool by_simd =
+          i.op == Op::TileMap || i.op == Op::TileLoad || i.op == Op::TileStore || i.op == Op::LoadMatrix;
+      if (by_simd) {
+        check(control != Uniformity::Varying,
+              fmt::format("{} is reached by a part of the simdgroup; move it out of the if_ or loop whose condition "
+                          "differs between lanes",
+                          row.name));
       } else if (row.effect == Effect::Syncs && i.op != Op::SimdBarrier) {
         check(control == Uniformity::Group, fmt::format("{} is reached by a part of the threadgroup; move it out of "
                                                         "the if_ or loop whose condition differs between threads",

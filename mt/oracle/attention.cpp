@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "mt/oracle/block.h"
@@ -36,9 +37,10 @@ void check(const HostTensor& q, const HostTensor& k, const HostTensor& v, const 
 
 /// What one query saw: logits of the visible keys, their weights and the errors of these, and where its results go.
 struct Query {
-  std::int64_t index;                          // into lse
-  std::vector<double> logit, weight, error;    // of each key; errors are those of logits until there are weights
-  std::vector<double> sum, magnitude, spread;  // over keys, a head_dim each: p v, p |v|, |v - output| times p's error
+  std::int64_t index;                        // into lse
+  std::vector<double> logit, weight, error;  // of each key; errors are those of logits until there are weights
+  // Over keys, a head_dim each: p v, p |v|, |v - output| times p's error, |v|.
+  std::vector<double> sum, magnitude, spread, total;
   double top = -kInfinity, z = 0, z_spread = 0, largest_error = 0;
   double sink_spread = 0;  // the error of the sink's weight
 
@@ -57,6 +59,11 @@ void score(const HostTensor& q, const HostTensor& k, const Attention& a, std::in
   for (const std::int64_t t : keys) {
     read(k, (kv_head * a.kv_stride + t) * a.head_dim, a.head_dim, key.data());
     for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (a.causal && t > a.n_kv - a.queries + queries[i].index % a.queries) {
+        queries[i].logit.push_back(-kInfinity);
+        queries[i].error.push_back(0);
+        continue;
+      }
       const double* query = all.data() + i * dim;
       double dot = 0, magnitude = 0;
       for (std::size_t d = 0; d < dim; ++d) {
@@ -90,6 +97,7 @@ void gather(const HostTensor& v, const Attention& a, std::int64_t kv_head, const
       for (std::size_t d = 0; d < dim; ++d) {
         query.sum[d] += p * value[d];
         query.magnitude[d] += p * std::fabs(value[d]);
+        query.total[d] += std::fabs(value[d]);
       }
     }
   }
@@ -122,7 +130,8 @@ void finish(const Query& query, const Attention& a, std::int64_t keys, Attention
   for (std::int64_t d = 0; d < a.head_dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     const double o = query.output(at), weights = query.spread[at] + query.sink_spread * std::fabs(o);
-    const double carried = growth * weights + (summing + a.partial_roundoff) * query.magnitude[at];
+    const double carried = growth * weights + (summing + a.partial_roundoff + a.weight_roundoff) * query.magnitude[at] +
+                           a.weight_floor * query.total[at];
     put(out.output, query.index * a.head_dim + d,
         {o, carried / query.z + std::fabs(o) * (summing + 3 * kUnit) + kTiny});
   }
@@ -149,7 +158,7 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
         Query& query = queries[i];
         query.index = kv_head * shared * a.queries + static_cast<std::int64_t>(i);
         query.sum.resize(static_cast<std::size_t>(a.head_dim));
-        query.magnitude = query.spread = query.sum;
+        query.magnitude = query.spread = query.total = query.sum;
       }
       score(q, k, a, kv_head, keys, queries);
       for (Query& query : queries) {
@@ -169,6 +178,47 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
     }
   });
   return out;
+}
+
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem) {
+  AttentionExpected all;
+  const std::int64_t items = lengths.count();
+  const auto item = [&](const HostTensor& t, std::int64_t b) {
+    HostTensor part(t.name, t.dtype, {t.count() / items});
+    const auto bytes = static_cast<std::size_t>(part.count() * size_of(t.dtype));
+    std::memcpy(part.data.data(), t.data.data() + static_cast<std::size_t>(b) * bytes, bytes);
+    return part;
+  };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (std::int64_t b = 0; b < items; ++b) {
+    Attention a = problem;
+    a.n_kv = std::min(static_cast<std::int64_t>(lengths.int_at(b)), a.kv_stride);
+    const AttentionExpected one = attention(item(q, b), item(k, b), item(v, b), a);
+    append(all.output.value, one.output.value);
+    append(all.output.bound, one.output.bound);
+    append(all.lse.value, one.lse.value);
+    append(all.lse.bound, one.lse.bound);
+  }
+  return all;
+}
+
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table) {
+  require(pages.shape.size() == 4 && table.shape.size() == 2, "pages have four axes, their table has two");
+  const std::int64_t heads = pages.shape[1], page = pages.shape[2], dim = pages.shape[3];
+  const std::int64_t items = table.shape[0], each = table.shape[1];
+  HostTensor cache(pages.name, pages.dtype, {items, heads, each * page, dim});
+  const auto bytes = static_cast<std::size_t>(page * dim * size_of(pages.dtype));
+  for (std::int64_t b = 0; b < items; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < each; ++i) {
+        const auto from = static_cast<std::size_t>(table.int_at(b * each + i) * heads + h);
+        const auto to = static_cast<std::size_t>((b * heads + h) * each + i);
+        std::memcpy(cache.data.data() + to * bytes, pages.data.data() + from * bytes, bytes);
+      }
+  return cache;
 }
 
 }  // namespace mt::oracle

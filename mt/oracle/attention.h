@@ -19,6 +19,11 @@ struct Attention {
   std::int64_t sink_end = 0, window_start = 0;
   // Logits that join the softmax without a value, unscaled: none, one for all heads, or one a head.
   std::vector<double> sink_logits = {};
+  // Query i of `queries` sees keys up to n_kv - queries + i only: the queries are the last of the sequence.
+  bool causal = false;
+  // Unit roundoff of the dtype that weights are rounded to before they meet the values (2^-9 for bf16, 2^-12 for f16),
+  // and the largest error of one that is below its normal range; 0 where they stay in f32.
+  double weight_roundoff = 0, weight_floor = 0;
   // Unit roundoff of partial outputs that a kernel in several passes stores between them: 2^-11 for f16, 2^-8 for bf16;
   // 0 where they stay in f32.
   double partial_roundoff = 0;
@@ -38,5 +43,14 @@ struct AttentionExpected {
 /// output by p e (v - output) / sum p, since weights are divided by their own sum. Rounding of the two sums comes on
 /// top.
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
+
+/// The same for a batch: each tensor with a leading axis of items, item b of which has lengths[b] keys (at most
+/// kv_stride, which must be given).
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem);
+
+/// The cache [batch, kv_heads, pages of an item * page, head_dim] that pages [n_pages, kv_heads, page, head_dim] and a
+/// table [batch, pages of an item] describe.
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table);
 
 }  // namespace mt::oracle

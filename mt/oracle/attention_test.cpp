@@ -69,6 +69,25 @@ TEST(Attention, RefusesProblemsWithoutMeaning) {
   EXPECT_THROW(attention(q, k, k, {.heads = 3, .kv_heads = 1, .head_dim = 8, .n_kv = 8, .sink_logits = {1, 2}}), Error);
 }
 
+TEST(Attention, CausalQueriesAreTheLastOfTheSequence) {
+  const HostTensor q = random_normal(DType::F32, {3, 8}, 1), k = random_normal(DType::F32, {1, 5, 8}, 2),
+                   v = random_normal(DType::F32, {1, 5, 8}, 3);
+  const AttentionExpected all = attention(q, k, v, {.queries = 3, .head_dim = 8, .n_kv = 5, .causal = true});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    HostTensor one("q", DType::F32, {1, 8});
+    for (std::int64_t d = 0; d < 8; ++d) one.set(d, q.at(i * 8 + d));
+    const AttentionExpected alone = attention(one, k, v, {.head_dim = 8, .n_kv = 3 + i, .kv_stride = 5});
+    for (std::int64_t d = 0; d < 8; ++d)
+      EXPECT_DOUBLE_EQ(all.output.value[static_cast<std::size_t>(i * 8 + d)],
+                       alone.output.value[static_cast<std::size_t>(d)]);
+  }
+  // More queries than keys: the first see nothing.
+  const AttentionExpected few =
+      attention(q, k, v, {.queries = 3, .head_dim = 8, .n_kv = 1, .kv_stride = 5, .causal = true});
+  EXPECT_EQ(few.lse.value[1], -kInf);
+  EXPECT_NE(few.lse.value[2], -kInf);
+}
+
 enum class Fault {
   None,
   HalfOfKeys,

@@ -23,10 +23,12 @@ class Canonical {
  private:
   static constexpr std::size_t kUnranked = std::numeric_limits<std::size_t>::max();
 
-  /// Keeps its place among its like. Other instructions go where they are needed.
-  bool is_anchor(const Inst& i) const {
+  static bool is_load(const Inst& i) { return i.op == Op::Load || i.op == Op::LoadMatrix; }
+  /// Keeps its place among its like: blocks of products too, whose order decides how many operands are held at a time.
+  /// Other instructions go where they are needed.
+  static bool is_anchor(const Inst& i) {
     const Effect e = info(i.op).effect;
-    return e != Effect::Pure && e != Effect::Converges && i.op != Op::Load;
+    return i.op == Op::MmaBlock || (e != Effect::Pure && e != Effect::Converges && !is_load(i));
   }
 
   void region(RegionId r) {
@@ -63,7 +65,7 @@ class Canonical {
     };
     for (const InstId id : list) {
       const Inst& i = k_.at(id);
-      if (i.op == Op::Load) waiting.push_back(id);
+      if (is_load(i)) waiting.push_back(id);
       if (!is_anchor(i)) continue;
       const Effect e = info(i.op).effect;
       const bool boundary = e == Effect::Control || e == Effect::Syncs;

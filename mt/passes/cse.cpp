@@ -46,7 +46,8 @@ class Cse : public Rewriter {
     const Type t = k_.type(i.out[0]);
     add(static_cast<std::uint64_t>(i.op) | static_cast<std::uint64_t>(i.combine) << 8 |
         static_cast<std::uint64_t>(i.exclusive) << 16 | static_cast<std::uint64_t>(t.dtype) << 24 |
-        static_cast<std::uint64_t>(t.lanes) << 32);
+        static_cast<std::uint64_t>(t.lanes) << 32 | static_cast<std::uint64_t>(t.role) << 40);
+    add(t.rows | static_cast<std::uint64_t>(t.cols) << 16);
     add(static_cast<std::uint32_t>(i.index) | std::uint64_t{static_cast<std::uint32_t>(i.memory)} << 32);
     add(i.bits);
     if (i.memory != MemoryId::None) add(version_[index_of(i.memory)]);

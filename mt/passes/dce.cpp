@@ -84,6 +84,7 @@ class Dce {
         for (const RegionId r : i.regions) need(k_.at(r).yields[n]);
       if (i.op == Op::For) need_carried(i, n);
       if (i.op == Op::While) need_passed(i, n);
+      if (i.op == Op::TileMap) need(k_.at(i.regions[0]).yields[n]);
       return;
     }
     const InstId owner = k_.at(value.region).owner;

@@ -47,6 +47,8 @@ class Analysis {
         lower(body.args[n + 1], both);
         lower(i.out[n], both);
       }
+    } else if (i.op == Op::TileMap) {
+      for (const ValueId v : k_.at(i.regions[0]).args) lower(v, 0);
     } else if (i.op == Op::While) {
       const Region &test = k_.at(i.regions[0]), &body = k_.at(i.regions[1]);
       for (std::size_t n = 0; n < i.in.size(); ++n) lower(test.args[n], std::min(at(i.in[n]), at(body.yields[n])));

@@ -24,10 +24,10 @@ class Licm {
     for (const InstId id : k_.at(r).insts) {
       for (const RegionId inner : k_.at(id).regions) region(inner);
       const Op op = k_.at(id).op;
-      if (op == Op::For || op == Op::While) {
+      if (op == Op::For || op == Op::While || op == Op::TileMap) {
         loop_ = id;
         to_ = r;
-        const bool runs = op == Op::While || surely_runs(k_.at(id));
+        const bool runs = op != Op::For || surely_runs(k_.at(id));
         for (std::size_t n = 0; n < k_.at(id).regions.size(); ++n) hoist(k_.at(id).regions[n], runs && n == 0, list);
       }
       list.push_back(id);
@@ -61,8 +61,8 @@ class Licm {
         continue;
       }
       list[kept++] = id;
-      if (i.op == Op::If)
-        for (const RegionId inner : i.regions) hoist(inner, false, before);
+      if (i.op == Op::If || i.op == Op::TileMap)
+        for (const RegionId inner : i.regions) hoist(inner, runs && i.op == Op::TileMap, before);
     }
     list.resize(kept);
   }

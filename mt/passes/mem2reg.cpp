@@ -116,6 +116,7 @@ class Mem2Reg {
       if (i.op == Op::If) if_(id);
       if (i.op == Op::For) for_(id);
       if (i.op == Op::While) while_(id);
+      if (i.op == Op::TileMap) region(k_.at(id).regions[0]);
     }
     k_.at(r).insts = std::move(kept);
     for (ValueId& v : k_.at(r).yields) v = mapped(v);

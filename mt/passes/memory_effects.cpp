@@ -9,7 +9,7 @@ namespace mt {
 MemoryEffects::MemoryEffects(const Kernel& k) : written_(k.memories.size()), changes_(k.insts.size()) {
   walk(k, RegionId::Root, [&](InstId id) {
     const Inst& i = k.at(id);
-    if (i.op == Op::Store || i.op == Op::Atomic) written_[index_of(i.memory)] = true;
+    if (const MemoryId m = written_by(i); m != MemoryId::None) written_[index_of(m)] = true;
   });
   for (const InstId i : k.at(RegionId::Root).insts) collect(k, i);
 }
@@ -17,7 +17,7 @@ MemoryEffects::MemoryEffects(const Kernel& k) : written_(k.memories.size()), cha
 const std::vector<MemoryId>& MemoryEffects::collect(const Kernel& k, InstId id) {
   const Inst& i = k.at(id);
   std::vector<MemoryId>& list = changes_[index_of(id)];
-  if (i.op == Op::Store || i.op == Op::Atomic) list = {i.memory};
+  if (const MemoryId m = written_by(i); m != MemoryId::None) list = {m};
   if (info(i.op).effect == Effect::Syncs)
     for (std::size_t m = 0; m < k.memories.size(); ++m)
       if (written_[m] && k.memories[m].space != Space::Thread) list.push_back(static_cast<MemoryId>(m));

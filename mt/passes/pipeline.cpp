@@ -14,6 +14,7 @@
 #include "mt/passes/licm.h"
 #include "mt/passes/lower_group_reduce.h"
 #include "mt/passes/lower_simd_ranges.h"
+#include "mt/passes/lower_tiles.h"
 #include "mt/passes/mem2reg.h"
 #include "mt/passes/simplify.h"
 #include "mt/passes/split_offsets.h"
@@ -25,6 +26,8 @@ const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"mem2reg", "variables become results of ifs and carried values of loops", mem2reg},
       {"simplify", "fold, algebra, cse and dce until none finds anything", simplify},
+      {"lower_tiles", "tiles become each lane's elements, and asynchronous copies what the target has", lower_tiles,
+       true},
       {"lower_simd_ranges", "loops dealt to simdgroups get their bounds", lower_simd_ranges, true},
       {"lower_group_reduce", "group_reduce becomes simd_reduce, threadgroup memory and barriers", lower_group_reduce,
        true},
@@ -48,7 +51,8 @@ bool writes(const Kernel& k) {
   bool found = false;
   walk(k, RegionId::Root, [&](InstId i) {
     const Inst& inst = k.at(i);
-    found |= (inst.op == Op::Store || inst.op == Op::Atomic) && k.at(inst.memory).space == Space::Device;
+    const MemoryId m = written_by(inst);
+    found |= m != MemoryId::None && k.at(m).space == Space::Device;
   });
   return found;
 }

@@ -6,15 +6,27 @@
 #include <vector>
 
 #include "mt/ir/kernel.h"
+#include "mt/ir/matrix_unit.h"
 
 namespace mt {
+
+/// What tiles become.
+struct TileLowering {
+  bool lower = false;                   // false: the target takes tiles as they are
+  MatrixUnit narrow = MatrixUnit::Fma;  // multiplies operands of 16 bits
+  MatrixUnit wide = MatrixUnit::Fma;    // multiplies operands of f32
+  bool load_matrix = false;             // the target has load_matrix
+  bool copy_async = false;              // the target copies to threadgroup memory while it works
+  bool operator==(const TileLowering&) const = default;
+};
 
 /// What differs between targets. A backend states its own; everything that compiles for it uses the same.
 struct PipelineOptions {
   bool lower_group_reduce = true;  // group_reduce becomes simd_reduce + threadgroup memory + barriers
   bool contiguous_simds = false;   // a `for` over simdgroups gives each a contiguous run instead of a stride
   int max_vector_bytes = 16;       // widest load or store that vectorisation makes
-  bool verify_each = true;         // verifier after every pass; a violation is an internal error
+  TileLowering tiles = {};
+  bool verify_each = true;  // verifier after every pass; a violation is an internal error
   bool operator==(const PipelineOptions&) const = default;
 };
 

@@ -75,7 +75,8 @@ class Vectorize {
         flush(stores,
               [&](const Key& other) { return other.memory == i.memory && (again || other < key || key < other); });
         stores[key].push_back(part);
-      } else if (i.op == Op::Atomic || info(i.op).effect == Effect::Syncs || info(i.op).effect == Effect::Control) {
+      } else if (i.op == Op::Atomic || info(i.op).effect == Effect::Writes || info(i.op).effect == Effect::Reads ||
+                 info(i.op).effect == Effect::Syncs || info(i.op).effect == Effect::Control) {
         flush(stores, everything);
         flush(loads, [&](const Key& key) { return effects_.changes(id, key.memory); });
       }

@@ -98,7 +98,7 @@ def plain(kernel, sizes, reals):
 def quantised_product(kernel, sizes, dtype, device):
     """Ways to out[m, n] = x times the transpose of a matrix of 4-bit codes: tinygemm's kernel over the matrix in its own
     order, and dequantisation before a product. Each is (what is made of the tensors once, what is timed)."""
-    bits = {"mt_qmv": 4}.get(kernel)
+    bits = {"mt_qmv": 4, "mt_qmm_mma_b4": 4}.get(kernel)
     if bits is None:
         raise Refused(f"no counterpart of {kernel}")
     group = sizes["group_size"]
@@ -117,9 +117,64 @@ def quantised_product(kernel, sizes, dtype, device):
 
     def unchanged(*tensors):
         return tensors
-    ways = {"dequantised": (unchanged, dequantised), "compiled": (unchanged, torch.compile(dequantised, dynamic=False))}
+    def whole(w, scales, biases, x):
+        return affine(4)(w.reshape(-1, group // 8), scales.reshape(-1), biases.reshape(-1)).reshape(w.shape[0], -1).t().contiguous(), x
+    ways = {"dequantised": (unchanged, dequantised), "not quantised": (whole, lambda weights, x: x @ weights), "compiled": (unchanged, torch.compile(dequantised, dynamic=False))}
     if device == "cuda" and dtype == "bf16" and group in (32, 64, 128, 256):
         ways["tinygemm"] = (pack, lambda packed, zeros, x: torch.ops.aten._weight_int4pack_mm(x, packed, group, zeros))
+    return ways
+
+
+def product(kernel, reals):
+    turn_a, turn_b = kernel.endswith(("_tn", "_tt")), kernel.endswith(("_nt", "_tt"))
+    if kernel.endswith("_addmm"):
+        return {"eager": lambda a, b, c: torch.addmm(c, a, b, beta=reals.get("beta", 1), alpha=reals.get("alpha", 1))}
+    return {"eager": lambda a, b: torch.matmul(a.t() if turn_a else a, b.t() if turn_b else b)}
+
+
+def whole_attention(kernel, sizes, reals, device):
+    """Ways to attention of a sequence; causal ones line up the last query with the last key."""
+    causal, scale = kernel == "mt_sdpa_prefill", reals.get("scale")
+    if device == "cpu":
+        if causal and sizes["q_len"] != sizes["k_len"]:
+            raise Refused("no counterpart of causal attention with fewer queries than keys")
+        return {"sdpa": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale,
+                                                                       enable_gqa=q.shape[1] != k.shape[1])}
+    ways = {"flash": lambda q, k, v: torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False, scale=scale)[0]}
+    if not causal or sizes["q_len"] == sizes["k_len"]:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        def cudnn(q, k, v):
+            with sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
+        ways["cudnn"] = cudnn
+    return ways
+
+
+def flash_decode(sizes, reals, device):
+    """Ways to attention of the newest tokens where every item has all keys; they give the log of the sums as well."""
+    n, scale = sizes["queries"], reals.get("scale")
+    groups = sizes["n_q_heads"] // sizes["n_kv_heads"]
+    if device == "cpu":
+        raise Refused("no counterpart that gives the log of the sums")
+
+    def flash(q, k, v, lengths):
+        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, n > 1, False, scale=scale)[:2]
+
+    def packed(function):
+        def run(q, k, v, lengths):
+            rows = q.reshape(q.shape[0], k.shape[1], groups, q.shape[-1])
+            out, lse = function(rows, k, v)
+            return out.reshape(q.shape), lse.reshape(q.shape[:3])
+        return run
+
+    def cudnn(q, k, v):
+        return torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, False, False, scale=scale)[:2]
+    ways = {"flash": flash}
+    if n == 1:
+        ways["cudnn"] = lambda q, k, v, lengths: cudnn(q, k, v)
+        ways["packed flash"] = packed(lambda q, k, v: torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, False, False, scale=scale)[:2])
+        ways["packed cudnn"] = packed(cudnn)
     return ways
 
 
@@ -157,9 +212,17 @@ class Problem:
         self.device, self.graphs = device, {}
         sizes, reals = message["sizes"], message["reals"]
         once = {}  # what a way makes of the tensors before it is timed
-        if "sdpa" in message["kernel"]:
+        if message["kernel"].startswith("mt_steel_gemm"):
+            self.ways = product(message["kernel"], reals)
+        elif message["kernel"] == "mt_gemv":
+            self.ways = {"eager": torch.mv}
+        elif message["kernel"] in ("mt_sdpa_prefill", "mt_sdpa_full"):
+            self.ways = whole_attention(message["kernel"], sizes, reals, device)
+        elif message["kernel"] == "mt_flash_decode":
+            self.ways = flash_decode(sizes, reals, device)
+        elif "sdpa" in message["kernel"]:
             self.ways = attention(message["kernel"], sizes, reals, device)
-        elif "qmv" in message["kernel"]:
+        elif "qmv" in message["kernel"] or message["kernel"].startswith("mt_qmm"):
             both = quantised_product(message["kernel"], sizes, message["dtype"], device)
             once, self.ways = ({name: pair[i] for name, pair in both.items()} for i in (0, 1))
         else:

@@ -1,0 +1,64 @@
+// Attention of some queries over keys that come in tiles, with the softmax kept relative to a running maximum.
+//
+// Rows are queries, logits in base 2. The weighted sums are kept in pieces of `piece` columns of the values.
+// Source of the recurrence: Milakov and Gimelshein, Online normalizer calculation for softmax, 2018.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/lib/attention.h"
+#include "mt/dsl/dsl.h"
+
+namespace mt {
+
+class Flash {
+ public:
+  Flash(int rows, int dim, int piece) : piece_(piece), top_(Rows::fill(rows, -inf)), total_(Rows::fill(rows, 0.f)) {
+    for (int d = 0; d < dim; d += piece)
+      values_.push_back(std::make_unique<TileVar<Acc>>(Acc::fill(rows, std::min(piece, dim - d), 0.f)));
+  }
+
+  /// Adds keys: logits of a row for each, and `value(d, width)`, the columns of their values from d on, as right
+  /// operand. Weights are rounded to T.
+  template <Storage T, class V>
+  void add(const Acc& logits, V&& value) {
+    const Rows before = top_;
+    const Rows top = map(before, row_max(logits), [](F32 a, F32 b, U32) { return max(a, b); });
+    // Rows that have seen nothing: -inf - -inf would be NaN.
+    const Rows reference = map(top, [](F32 t, U32) { return select(t == -inf, 0.f, t); });
+    const Rows fade = map(before, reference, [](F32 a, F32 b, U32) { return exp2(a - b); });
+    const Acc weights = map(logits, reference, [](F32 s, F32 t, U32, U32) { return exp2(s - t); });
+    total_ = map(total_.get(), fade, row_sum(weights), [](F32 a, F32 f, F32 b, U32) { return fma(a, f, b); });
+    top_ = top;
+    const Lhs<T> share = weights.as_lhs<T>();
+    int d = 0;
+    for (auto& sum : values_) {
+      const Acc kept = map(sum->get(), fade, [](F32 o, F32 f, U32, U32) { return o * f; });
+      *sum = mma(kept, share, value(d, kept.cols()));
+      d += piece_;
+    }
+  }
+  /// f(first column, weighted sums of a piece).
+  template <class F>
+  void each_piece(F&& f) const {
+    int d = 0;
+    for (const auto& sum : values_) {
+      f(d, sum->get());
+      d += piece_;
+    }
+  }
+  Rows top() const { return top_; }
+  Rows total() const { return total_; }
+  /// 1 / total; 0 for rows that saw nothing.
+  Rows inverse() const {
+    return map(total_.get(), [](F32 t, U32) { return select(t == 0.f, 0.f, recip(t)); });
+  }
+
+ private:
+  int piece_;
+  TileVar<Rows> top_, total_;
+  std::vector<std::unique_ptr<TileVar<Acc>>> values_;
+};
+
+}  // namespace mt

@@ -1,0 +1,67 @@
+// Tiles of a matrix on their way through threadgroup memory: some are multiplied while the next ones arrive.
+#pragma once
+#include <string>
+
+#include "mt/dsl/dsl.h"
+
+namespace mt {
+
+enum class RingOf { Group, Simd };  // who shares the tiles: all threads, or each simdgroup has its own
+
+/// `stages` tiles of rows x cols elements. Rows are padded by 16 bytes, so that the same columns of neighbouring rows
+/// lie in different banks.
+template <Storage T>
+class TileRing {
+ public:
+  TileRing(const std::string& name, int rows, int cols, int stages, RingOf of = RingOf::Group)
+      : rows_(rows),
+        cols_(cols),
+        stride_(padded(cols)),
+        stages_(stages),
+        of_(of),
+        memory_(name, std::int64_t{of == RingOf::Simd ? simd_count() : 1} * stages * rows * padded(cols)) {}
+
+  static constexpr int kRun = 16 / size_of(dtype_of<T>);  // elements of one copy
+  static int padded(int cols) { return cols + kRun; }
+  static std::int64_t bytes(int rows, int cols, int stages) {
+    return std::int64_t{stages} * rows * padded(cols) * size_of(dtype_of<T>);
+  }
+
+  /// The threads that share the ring start to copy the tile at (row, col) of a row-major matrix of `total_rows` x
+  /// `total_cols` elements, `ld` from row to row. What lies outside it becomes 0.
+  template <bool W>
+  void fetch(const U32& stage, const View<T, true, W>& from, const U32& row, const U32& col, const U32& total_rows,
+             const U32& total_cols, const U64& ld) const {
+    const int runs = cols_ / kRun, all = rows_ * runs, sharing = of_ == RingOf::Simd ? kLanes : threads();
+    const U32 slot = begin(stage), own = of_ == RingOf::Simd ? lane_id() : thread_id();
+    for (int first = 0; first < all; first += sharing) {
+      const U32 i = own + first;
+      const U32 r = i / runs, c = i % runs * kRun;
+      const auto copy = [&] {
+        const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
+        copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
+      };
+      if (first + sharing <= all)
+        copy();
+      else
+        if_(i < static_cast<u32>(all), copy);
+    }
+  }
+  Matrix<T> at(const U32& stage) const { return matrix(memory_, begin(stage), stride_); }
+  /// Index in memory() of element (row, col) of a tile.
+  U32 place(const U32& stage, const U32& row, const U32& col) const { return begin(stage) + row * stride_ + col; }
+  /// Stores neighbouring elements from a place on, rounded once to T.
+  void put(const U32& place, const Vec<f32>& values, Here here = Here::current()) const {
+    detail::store(memory_.memory(), place.id(), values.id(), here);
+  }
+
+ private:
+  U32 begin(const U32& stage) const {
+    return (of_ == RingOf::Simd ? simd_id() * stages_ + stage : stage) * (rows_ * stride_);
+  }
+  int rows_, cols_, stride_, stages_;
+  RingOf of_;
+  Shared<T> memory_;
+};
+
+}  // namespace mt
