@@ -136,6 +136,7 @@ class CpuDevice final : public Device {
     info_.backend = "cpu";
     info_.name = c.name;
     info_.details = c.details;
+    info_.limits.threadgroup_bytes = kThreadgroupKib * 1024;
     info_.details["cache"] = object_cache().folder();
     threads_ = c.cores;
     if (const char* set = std::getenv("MT_THREADS"); set && *set) threads_ = count_of_threads(set);
