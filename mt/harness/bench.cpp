@@ -32,7 +32,7 @@ constexpr double kWarm = 0.05;  // seconds
 constexpr std::size_t kLeastPeerSamples = 7;
 
 /// A library may round to the dtype between the operations that make up one kernel, and weigh values with factors so
-/// rounded: two units of the dtype, of the element or of the tensor's typical one.
+/// rounded: three units of the dtype, of the element or of the tensor's typical one.
 ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call) {
   for (auto& [name, e] : expected)
     for (const TensorSlot& s : call.tensors()) {
@@ -47,7 +47,7 @@ ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call
         }
       const double typical = finite > 0 ? std::sqrt(squares / finite) : 0;
       for (std::size_t i = 0; i < e.bound.size(); ++i)
-        e.bound[i] += 2 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
+        e.bound[i] += 3 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
     }
   return expected;
 }
