@@ -59,6 +59,7 @@ void BenchCommand::declare(CLI::App& app) {
   app.add_flag("--quick", quick, "the first problem of each kernel in its first dtype, and fewer samples");
   app.add_option("--peer", peer, "compare with another library, in turns: " + listed(peer_names(peer_folder()), "or"));
   app.add_option("--seconds", seconds, "time for the samples of one problem")->check(positive());
+  tuned.declare(app);
 }
 
 namespace {
@@ -78,12 +79,14 @@ int BenchCommand::run() const {
   const auto entries = kernel.select();
   const OpenDevice opened = open_device(device);
   Runner runner(*opened.backend, *opened.device);
+  const std::unique_ptr<TunedStore> store = tuned.open();
+  runner.use(store.get());
   BenchOptions options;
   options.overrides = problem.overrides(entries);
   options.stop.least = quick ? 7 : 15;
   options.stop.seconds = seconds > 0 ? seconds : quick ? 0.25 : 1.5;
   options.stop.uncertainty = quick ? 0.02 : 0.005;
-  const auto work = select_problems(entries);
+  const auto work = bench_problems(entries, problem.problem(entries), quick, quick && kernel.dtype.empty());
   keep_memory();
   const std::unique_ptr<Peer> other = open_peer(peer, *opened.device);
   options.peer = other.get();
@@ -106,6 +109,7 @@ int BenchCommand::run() const {
     fmt::print(to, "{}", bench_line(results.back(), width, colour));
     std::fflush(to);
   }
+  TunedOption::report(store.get());
   if (!json.empty()) write_file(json, bench_json(results, opened.device->info()));
   fmt::print(to, "{}", bench_totals(results, watch.seconds()));
   if (results.empty()) return kNothingRun;
@@ -114,16 +118,16 @@ int BenchCommand::run() const {
   return kGood;
 }
 
-std::vector<BenchCommand::Case> BenchCommand::select_problems(const std::vector<const KernelEntry*>& entries) const {
-  const Problem changes = problem.problem(entries);
-  std::vector<Case> all;
+std::vector<BenchProblem> bench_problems(const std::vector<const KernelEntry*>& entries, const Problem& changes,
+                                         bool first_problem, bool first_dtype) {
+  std::vector<BenchProblem> all;
   std::set<std::string> names, seen;
   for (const KernelEntry* entry : entries) {
-    if (quick && kernel.dtype.empty() && !names.insert(entry->name).second) continue;
+    if (first_dtype && !names.insert(entry->name).second) continue;
     for (const Problem& p : entry->make()->benches()) {
       const Problem changed = overlaid(p, changes);
       if (seen.insert(entry->id() + "/" + changed.text()).second) all.emplace_back(entry, changed);
-      if (quick) break;
+      if (first_problem) break;
     }
   }
   return all;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/tune.h"
 #include "cli/verb.h"
 
 namespace mt {
@@ -14,14 +15,17 @@ struct BenchCommand {
   std::string device, json, peer;
   double seconds = 0;
   bool quick = false;
+  TunedOption tuned;
 
   void declare(CLI::App& app);
   /// Measures and reports; gives the exit code.
   int run() const;
-
- private:
-  using Case = std::pair<const KernelEntry*, Problem>;
-  std::vector<Case> select_problems(const std::vector<const KernelEntry*>& entries) const;
 };
+
+using BenchProblem = std::pair<const KernelEntry*, Problem>;
+/// What kernels are measured on, with the sizes of `changes` laid over it: all bench problems, or the first of each
+/// kernel; of all entries, or of the first one of each name.
+std::vector<BenchProblem> bench_problems(const std::vector<const KernelEntry*>& entries, const Problem& changes,
+                                         bool first_problem, bool first_dtype);
 
 }  // namespace mt

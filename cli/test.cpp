@@ -47,6 +47,8 @@ std::int64_t schedule_number(const std::string& text) {
 int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>& open) {
   const auto entries = part_of(command.kernel.select(), command.part);
   TestOptions options{command.problem.overrides(entries), command.problem.problem(entries)};
+  const std::unique_ptr<TunedStore> store = command.tuned.open();
+  options.tuned = store.get();
   options.repeat = options.alone = command.repeat;  // the reference device is slow, and checks every access anyway
   const auto ready = [&] {
     OpenDevice made = open();
@@ -92,6 +94,7 @@ int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>
       totals = run_tests(*opened.backend, another, jobs, entries, options, observer);
     }
   }
+  TunedOption::report(store.get());
   for (const auto& [pair, n] : failed)
     if (n > kFailuresShown)
       fmt::print(command.json == "-" ? stderr : stdout, "... {}: {} more failed; -v or --json shows them\n", pair,
@@ -116,6 +119,7 @@ void TestCommand::declare(CLI::App& app) {
                  "order of threads and threadgroups on metal-host: forward, reverse or random:SEED");
   app.add_option("--jobs", jobs, "kernels at a time, each on a device of its own; what suits the device where absent")
       ->check(CLI::Range(1, 1024));
+  tuned.declare(app);
   app.add_flag("-v,--verbose", verbose, "a line for each case, not only for those that fail");
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/tune.h"
 #include "cli/verb.h"
 
 namespace mt {
@@ -15,6 +16,7 @@ struct TestCommand {
   bool verbose = false;
   int jobs = 0;  // kernels at a time; 0: what the backend says
   bool repeat = true;
+  TunedOption tuned;
   void declare(CLI::App& app);
 };
 

@@ -6,7 +6,8 @@
 # failed; the last line is `N steps passed, N failed`.
 # BUILD names the build folder, LIMIT the seconds that tests and benches may take each, PARTS the processes that share
 # the tests, BENCH_LIST a file with the arguments of one `tile bench` a line (tools/gpu_bench.txt), BENCH_ARGS what each
-# of them gets besides (`--peer torch`).
+# of them gets besides (`--peer torch`). PREBUILT names a folder with tile and test_cuda made elsewhere, and the libraries
+# they need: nothing is built then.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +15,8 @@ out=${1:?usage: tools/gpu_run.sh OUT [STEP...]}
 shift
 steps=("$@")
 ((${#steps[@]})) || steps=(device unit test bench sanitize)
-build=${BUILD:-build/gpu}
+build=${PREBUILT:-${BUILD:-build/gpu}}
+[[ -z "${PREBUILT:-}" ]] || export LD_LIBRARY_PATH=$PREBUILT${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} MT_PEERS=$PWD/tools/peers MT_TUNED=$PWD/tuned
 cores=$(nproc)
 parts=${PARTS:-$cores}
 mkdir -p "$out"
@@ -37,6 +39,7 @@ step() {
 }
 
 make_tile() {
+  [[ -n "${PREBUILT:-}" ]] && { "$build/tile" --version >/dev/null; return; }
   cmake -S . -B "$build" -G Ninja ${MT_DEPS_DIR:+-DMT_DEPS_DIR="$MT_DEPS_DIR"} ${CMAKE_ARGS:-} >"$out/build.log" 2>&1 &&
     cmake --build "$build" -j "$cores" --target tile test_cuda >>"$out/build.log" 2>&1 || {
     tail -n 40 "$out/build.log"

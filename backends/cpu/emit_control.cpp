@@ -35,6 +35,22 @@ void Emitter::inst(InstId id) {
     case Op::Get:
     case Op::Set:
       return variable(i);
+    case Op::TileFill:
+    case Op::TileLoad:
+    case Op::TileStore:
+    case Op::TileMma:
+    case Op::TileCast:
+    case Op::TileReduce:
+    case Op::TileMap:
+      return tile(i);
+    case Op::CopyAsync:
+      return copy_async(i);
+    case Op::LoadMatrix:
+    case Op::MmaBlock:
+      throw Error(
+          fmt::format("[{}] the cpu target has no {}; leave tiles as they are for it", kernel_.name, info(i.op).name));
+    case Op::CopyCommit:
+    case Op::CopyWait:
     case Op::Barrier:
     case Op::SimdBarrier:
       return;                // one thread runs the lanes in lock step
@@ -88,7 +104,7 @@ bool Emitter::only_pure(RegionId r) const {
 // ── if ──
 
 void Emitter::if_(const Inst& i) {
-  if (shapes_.of(i.in[0]).uniform()) return if_uniform(i);
+  if (shapes_.of(i.in[0]).uniform() || holds_tiles(i)) return if_uniform(i);
   if (only_pure(i.regions[0]) && only_pure(i.regions[1]) && cost(i.regions[0]) + cost(i.regions[1]) <= kFlatCost)
     return if_flat(i);
   if_varying(i);
@@ -110,9 +126,9 @@ void Emitter::if_flat(const Inst& i) {
 }
 
 void Emitter::if_uniform(const Inst& i) {
-  const Ref c = base(i.in[0]);
+  const Ref c = scalar(i.in[0]);
   std::vector<Ref> slots;
-  for (const ValueId v : i.out) slots.push_back(w_.stack(el_of(type(v).dtype), count(v)));
+  for (const ValueId v : i.out) slots.push_back(slot_of(v));
   const std::string labels[2] = {w_.label("then"), w_.label("else")}, end = w_.label("fi");
   w_.branch(c, labels[0], labels[1]);
   for (int side = 0; side < 2; ++side) {
@@ -120,15 +136,27 @@ void Emitter::if_uniform(const Inst& i) {
     scope([&] {
       const RegionId r = i.regions[static_cast<std::size_t>(side)];
       region(r);
-      for (std::size_t n = 0; n < i.out.size(); ++n)
-        w_.set(slots[n], value_for(kernel_.at(r).yields[n], shapes_.of(i.out[n]).pattern));
+      Transfer leave;
+      for (std::size_t n = 0; n < i.out.size(); ++n) {
+        const ValueId y = kernel_.at(r).yields[n];
+        leave.add(y, i.out[n]);
+        if (!type(y).is_tile()) w_.set(slots[n], value_for(y, shapes_.of(i.out[n]).pattern));
+      }
+      move_tiles(leave.moves);
     });
     w_.jump(end);
   }
   w_.place(end);
-  for (std::size_t n = 0; n < i.out.size(); ++n)
-    define(i.out[n], {type(i.out[n]), shapes_.of(i.out[n]).pattern,
-                      w_.get(slots[n], el_of(type(i.out[n]).dtype), count(i.out[n]))});
+  for (std::size_t n = 0; n < i.out.size(); ++n) take(i.out[n], slots[n]);
+}
+
+/// A stack slot for a value that control flow hands on; none for a tile.
+Ref Emitter::slot_of(ValueId v) { return type(v).is_tile() ? Ref{} : w_.stack(el_of(type(v).dtype), count(v)); }
+void Emitter::take(ValueId v, const Ref& slot) { take_as(v, v, slot); }
+/// The value from a slot that was made for another one.
+void Emitter::take_as(ValueId v, ValueId made_for, const Ref& slot) {
+  if (type(v).is_tile()) return;
+  define(v, {type(v), shapes_.of(made_for).pattern, w_.get(slot, el_of(type(v).dtype), count(made_for))});
 }
 
 void Emitter::if_varying(const Inst& i) {
@@ -216,7 +244,7 @@ std::optional<Ref> Emitter::all_on(ValueId condition) {
 // ── for ──
 
 void Emitter::for_(const Inst& i) {
-  if (shapes_.divergent(i))
+  if (shapes_.divergent(i) && !holds_tiles(i))
     for_divergent(i);
   else
     for_uniform(i);
@@ -225,19 +253,19 @@ void Emitter::for_(const Inst& i) {
 void Emitter::for_uniform(const Inst& i) {
   const Region& body = kernel_.at(i.regions[0]);
   const DType it = type(i.in[0]).dtype;
-  const Ref end = base(i.in[1]), step = base(i.in[2]);
+  const Ref end = scalar(i.in[1]), step = scalar(i.in[2]);
   const Ref index = w_.stack(el_of(it), 1);
-  w_.set(index, base(i.in[0]));
+  w_.set(index, scalar(i.in[0]));
   std::vector<Ref> slots;
-  for (std::size_t n = 1; n < body.args.size(); ++n) {
-    const ValueId a = body.args[n];
-    slots.push_back(w_.stack(el_of(type(a).dtype), count(a)));
-    w_.set(slots.back(), value_for(i.in[n + 2], shapes_.of(a).pattern));
-  }
-  const auto carried = [&](std::size_t n) {
+  Transfer enter, again;
+  for (std::size_t n = 0; n < i.out.size(); ++n) {
     const ValueId a = body.args[n + 1];
-    return Val{type(a), shapes_.of(a).pattern, w_.get(slots[n], el_of(type(a).dtype), count(a))};
-  };
+    slots.push_back(slot_of(a));
+    enter.add(i.in[n + 3], a);
+    again.add(body.yields[n], a);
+    if (!type(a).is_tile()) w_.set(slots.back(), value_for(i.in[n + 3], shapes_.of(a).pattern));
+  }
+  move_tiles(enter.moves);
   const std::string head = w_.label("for"), inner = w_.label("do"), done = w_.label("od");
   w_.place(head);
   const Ref now = w_.get(index, el_of(it), 1);
@@ -245,17 +273,24 @@ void Emitter::for_uniform(const Inst& i) {
   w_.place(inner);
   scope([&] {
     define(body.args[0], {type(body.args[0]), kUniform, now});
-    for (std::size_t n = 0; n < slots.size(); ++n) define(body.args[n + 1], carried(n));
+    for (std::size_t n = 0; n < slots.size(); ++n) take(body.args[n + 1], slots[n]);
     region(i.regions[0]);
-    std::vector<Ref> next;
-    for (std::size_t n = 0; n < slots.size(); ++n)
-      next.push_back(value_for(body.yields[n], shapes_.of(body.args[n + 1]).pattern));
-    for (std::size_t n = 0; n < slots.size(); ++n) w_.set(slots[n], next[n]);
+    hand_on(again, slots);
     w_.set(index, w_.bin("add", now, step));
   });
   w_.jump(head);
   w_.place(done);
-  for (std::size_t n = 0; n < slots.size(); ++n) define(i.out[n], carried(n));
+  for (std::size_t n = 0; n < slots.size(); ++n) take_as(i.out[n], body.args[n + 1], slots[n]);
+}
+
+/// Everything is read before anything is written: values may change places.
+void Emitter::hand_on(const Transfer& t, const std::vector<Ref>& slots) {
+  std::vector<Ref> next;
+  for (const auto& [from, to] : t.moves)
+    next.push_back(type(to).is_tile() ? Ref{} : value_for(from, shapes_.of(to).pattern));
+  for (std::size_t n = 0; n < next.size(); ++n)
+    if (!type(t.moves[n].second).is_tile()) w_.set(slots[n], next[n]);
+  move_tiles(t.moves);
 }
 
 /// Lanes leave at different times. While the last lane is in range the body runs without a mask; then with one until
@@ -331,7 +366,7 @@ void Emitter::for_divergent(const Inst& i) {
 // ── while ──
 
 void Emitter::while_(const Inst& i) {
-  if (shapes_.divergent(i))
+  if (shapes_.divergent(i) && !holds_tiles(i))
     while_divergent(i);
   else
     while_uniform(i);
@@ -339,36 +374,33 @@ void Emitter::while_(const Inst& i) {
 
 void Emitter::while_uniform(const Inst& i) {
   const Region &test = kernel_.at(i.regions[0]), &body = kernel_.at(i.regions[1]);
-  const auto slots_for = [&](const std::vector<ValueId>& values) {
-    std::vector<Ref> slots;
-    for (const ValueId v : values) slots.push_back(w_.stack(el_of(type(v).dtype), count(v)));
-    return slots;
-  };
-  const auto val = [&](ValueId v, const Ref& slot) {
-    return Val{type(v), shapes_.of(v).pattern, w_.get(slot, el_of(type(v).dtype), count(v))};
-  };
-  const std::vector<Ref> carried = slots_for(test.args), passed = slots_for(i.out);
-  for (std::size_t n = 0; n < i.in.size(); ++n)
-    w_.set(carried[n], value_for(i.in[n], shapes_.of(test.args[n]).pattern));
+  std::vector<Ref> carried, passed;
+  Transfer enter, pass, again;
+  for (std::size_t n = 0; n < i.in.size(); ++n) {
+    carried.push_back(slot_of(test.args[n]));
+    enter.add(i.in[n], test.args[n]);
+    again.add(body.yields[n], test.args[n]);
+  }
+  for (std::size_t n = 0; n < i.out.size(); ++n) {
+    passed.push_back(slot_of(i.out[n]));
+    pass.add(test.yields[n + 1], i.out[n]);
+  }
+  hand_on(enter, carried);
   const std::string head = w_.label("while"), inner = w_.label("do"), done = w_.label("od");
   w_.place(head);
   scope([&] {
-    for (std::size_t n = 0; n < test.args.size(); ++n) define(test.args[n], val(test.args[n], carried[n]));
+    for (std::size_t n = 0; n < carried.size(); ++n) take(test.args[n], carried[n]);
     region(i.regions[0]);
-    for (std::size_t n = 0; n < i.out.size(); ++n)
-      w_.set(passed[n], value_for(test.yields[n + 1], shapes_.of(i.out[n]).pattern));
-    w_.branch(base(test.yields[0]), inner, done);
+    hand_on(pass, passed);
+    w_.branch(scalar(test.yields[0]), inner, done);
     w_.place(inner);
-    for (std::size_t n = 0; n < body.args.size(); ++n) define(body.args[n], val(body.args[n], passed[n]));
+    for (std::size_t n = 0; n < passed.size(); ++n) take_as(body.args[n], i.out[n], passed[n]);
     region(i.regions[1]);
-    std::vector<Ref> next;
-    for (std::size_t n = 0; n < body.yields.size(); ++n)
-      next.push_back(value_for(body.yields[n], shapes_.of(test.args[n]).pattern));
-    for (std::size_t n = 0; n < next.size(); ++n) w_.set(carried[n], next[n]);
+    hand_on(again, carried);
   });
   w_.jump(head);
   w_.place(done);
-  for (std::size_t n = 0; n < i.out.size(); ++n) define(i.out[n], val(i.out[n], passed[n]));
+  for (std::size_t n = 0; n < passed.size(); ++n) take(i.out[n], passed[n]);
 }
 
 /// A lane that has left keeps what it passed on last.

@@ -63,6 +63,7 @@ void Emitter::make_slot(ValueId v) {
 
 /// Notes that `segment` (or, below zero, the group level) uses v.
 void Emitter::need(ValueId v, int segment) {
+  if (type(v).is_tile()) return;  // it has its place in the simdgroup's memory
   if (group_value_[index_of(v)]) return;
   const int made = made_in_[index_of(v)];
   if (!slots_.contains(v)) {
@@ -203,7 +204,7 @@ Ref Emitter::agreed(ValueId v) {
 
 /// A slot for a value that control flow hands on.
 void Emitter::hand_slot(ValueId v) {
-  if (planning_) make_slot(v);
+  if (planning_ && !type(v).is_tile()) make_slot(v);
 }
 
 std::vector<ValueId> Emitter::in_segment(const Transfer& t) const {
@@ -216,8 +217,9 @@ std::vector<ValueId> Emitter::in_segment(const Transfer& t) const {
 /// Everything is read before anything is written: values may change places.
 void Emitter::transfer(const Transfer& t, bool group_level) {
   std::vector<std::pair<Ref, ValueId>> ready;
+  if (!group_level) move_tiles(t.moves);
   for (const auto& [from, to] : t.moves)
-    if ((group_value_[index_of(from)] != 0) == group_level)
+    if (!type(to).is_tile() && (group_value_[index_of(from)] != 0) == group_level)
       ready.emplace_back(value_for(from, slots_.at(to).pattern), to);
   for (const auto& [value, to] : ready) {
     const Slot& slot = slots_.at(to);
@@ -236,6 +238,7 @@ void Emitter::transfer(const Transfer& t, bool group_level) {
 /// Brings handed-on values that the group agrees on to group level.
 void Emitter::arrive(const std::vector<ValueId>& values) {
   for (const ValueId v : values) {
+    if (type(v).is_tile()) continue;
     const Slot& slot = slots_.at(v);
     if (slot.per_simd) continue;
     group_value_[index_of(v)] = 1;
@@ -246,7 +249,7 @@ void Emitter::arrive(const std::vector<ValueId>& values) {
 void Emitter::group_control(const Inst& i, std::vector<InstId>& pending) {
   const auto region_of = [&](std::size_t n) -> const Region& { return kernel_.at(i.regions[n]); };
   const auto share = [&](ValueId v, ValueId same) {
-    if (planning_) slots_[v] = slots_.at(same);
+    if (planning_ && !type(v).is_tile()) slots_[v] = slots_.at(same);
   };
   Transfer enter;
   if (i.op == Op::If) {

@@ -12,6 +12,7 @@ Emitter::Emitter(const Kernel& kernel, const EmitOptions& options)
     : kernel_(kernel),
       options_(options),
       shapes_(kernel),
+      tiles_(kernel),
       uses_(count_uses(kernel)),
       group_value_(kernel.values.size(), 0),
       made_in_(kernel.values.size(), -1) {
@@ -105,6 +106,7 @@ Emitted Emitter::run() {
     const Ref raw = w_.load(memory_el_of(t), 1, at, 8);  // little endian: the low bytes come first
     params_.push_back(from_memory(raw, t));
   }
+  tiles_at_ = reserve(tiles_.bytes() * static_cast<std::size_t>(k.simds()));
   if (options_.stream) find_last_reads();
   // Linear ids begin .. end, kept as three counters that carry over.
   const Ref gx{"%gx", El::I64, 1}, gy{"%gy", El::I64, 1}, one = Writer::integer(El::I64, 1),

@@ -12,6 +12,7 @@
 #include "backends/cpu/emit.h"
 #include "backends/cpu/shape.h"
 #include "backends/cpu/text.h"
+#include "backends/cpu/tile_plan.h"
 
 namespace mt::cpu {
 
@@ -75,6 +76,8 @@ class Emitter {
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
+  void copy_async(const Inst& i);  // emit_copy.cpp
+  bool follows(const Shape& index, int lanes) const;
   void find_last_reads();
   Ref load_ahead(El el, int n, const Ref& p, int align);
   void stream(const Ref& v, const Ref& p, int align);
@@ -105,6 +108,47 @@ class Emitter {
   void atomic(const Inst& i);
   Ref atomic_one(const Inst& i, const Ref& pointer, const Ref& value);
 
+  // ── tiles (emit_tiles.cpp, emit_tile_memory.cpp) ──
+  friend struct TileMover;
+  /// `count` pieces of a buffer of `width` consecutive elements: piece c of line l starts at l * line + c * step + at
+  /// and has the elements from first + c * width on.
+  struct Run {
+    int width = 0, count = 0, first = 0, line = 0, step = 0, at = 0;
+  };
+  /// A part of a product: where it is, its rows and columns, the depth, and how far apart in their buffers are rows of
+  /// the acc, rows of the lhs and its elements along the depth.
+  struct MmaBlock {
+    Ref to, from, lhs, rhs;
+    int rows, cols, depth, acc_row, row_step, depth_step;
+  };
+  bool holds_tiles(const Inst& i) const;
+  void tile(const Inst& i);
+  void tile_access(const Inst& i);
+  void tile_fill(const Inst& i);
+  void tile_cast(const Inst& i);
+  void tile_reduce(const Inst& i);
+  void tile_map(const Inst& i);
+  void tile_mma(const Inst& i);
+  void mma_block(const MmaBlock& m);
+  int panel() const;  // columns of an rhs that lie side by side
+  int block_rows(int rows) const;
+  std::vector<Run> runs_of(Type t, bool by_column) const;
+  std::string tile_mover(bool store, Type t, DType held, bool across, bool by_column);
+  std::string rows_mover(bool store, Type t, DType held);
+  std::string tile_copier(int n, DType t);
+  void move_tiles(const std::vector<std::pair<ValueId, ValueId>>& moves);
+  Ref tile_pointer(std::size_t place);
+  Ref tile_pointer(ValueId v) { return tile_pointer(tiles_.at(v)); }
+  Ref scalar(ValueId v);  // what is equal on all lanes, though that may not be known of it
+  Ref scalar_index(ValueId v);
+  /// A function of its own, written once for each name.
+  void helper(const std::string& name, std::string_view parameters, const std::function<void()>& body);
+  void call_helper(const std::string& name, const std::vector<Ref>& args);
+  /// A loop over 0, step, ... below the end.
+  void count_up(const Ref& end, int step, const std::function<void(const Ref&)>& body);
+  void count_up(int end, int step, const std::function<void(const Ref&)>& body);
+  Ref linear(const Ref& a, std::int64_t factor, std::int64_t constant);
+
   // ── control (emit_control.cpp) ──
   void region(RegionId r);
   void inst(InstId id);
@@ -123,6 +167,14 @@ class Emitter {
   Ref all(const Ref& mask);
   std::optional<Ref> all_on(ValueId condition);  // as a scalar test, where the condition compares a pattern
   Ref below(const Ref& index, std::int64_t low, std::int64_t high, const Ref& end, DType t, bool or_equal);
+  struct Transfer {  // values that control flow hands on
+    std::vector<std::pair<ValueId, ValueId>> moves;
+    void add(ValueId from, ValueId to) { moves.emplace_back(from, to); }
+  };
+  Ref slot_of(ValueId v);
+  void take(ValueId v, const Ref& slot);
+  void take_as(ValueId v, ValueId made_for, const Ref& slot);
+  void hand_on(const Transfer& t, const std::vector<Ref>& slots);
   int cost(RegionId r) const;
   bool only_pure(RegionId r) const;
 
@@ -135,10 +187,6 @@ class Emitter {
   void flush(std::vector<InstId>& pending, const std::function<void()>& tail, const std::vector<ValueId>& tail_uses);
   void group_control(const Inst& i, std::vector<InstId>& pending);
   void group_reduce(const Inst& i, std::vector<InstId>& pending);
-  struct Transfer {  // values handed on to slots
-    std::vector<std::pair<ValueId, ValueId>> moves;
-    void add(ValueId from, ValueId to) { moves.emplace_back(from, to); }
-  };
   std::vector<ValueId> in_segment(const Transfer& t) const;
   void transfer(const Transfer& t, bool group_level);
   void arrive(const std::vector<ValueId>& values);
@@ -163,6 +211,8 @@ class Emitter {
   std::unordered_map<MemoryId, RegionId>
       last_read_;  // where a device memory is read for the last time, by whole vectors
   Shapes shapes_;
+  TilePlan tiles_;
+  std::size_t tiles_at_ = 0;  // in scratch memory: the first simdgroup's tiles
   Writer w_;
   std::vector<Scope> scopes_ = std::vector<Scope>(1);
   std::set<ValueId> waiting_;  // conditions whose vectors are made where they are asked for

@@ -107,6 +107,7 @@ struct ShapeRules {
   Shape result(const Inst& i, std::size_t n);
   void region(RegionId r);
   void control(const Inst& i);
+  void map(const Inst& i);
   bool divergent(const Inst& i) const { return all.divergent(i); }
 };
 
@@ -292,6 +293,12 @@ Shape ShapeRules::result(const Inst& i, std::size_t n) {
     }
     case Op::GroupReduce:
       return uniform(Uniformity::Group, t);
+    case Op::TileFill:
+    case Op::TileLoad:
+    case Op::TileMma:
+    case Op::TileCast:
+    case Op::TileReduce:
+      return uniform(Uniformity::Simd, t);
     case Op::SimdScan:
     case Op::Atomic:
     case Op::Var:
@@ -356,6 +363,7 @@ void ShapeRules::control(const Inst& i) {
       set(i.out[n], split ? varying() : at_least(of(body.args[n + 1]), trips));
     return;
   }
+  if (i.op == Op::TileMap) return map(i);
   const Region &test = k.at(i.regions[0]), &body = k.at(i.regions[1]);
   for (std::size_t n = 0; n < i.in.size(); ++n) take(test.args[n], of(i.in[n]));
   for (bool again = true; again;) {
@@ -373,6 +381,31 @@ void ShapeRules::control(const Inst& i) {
     changed = changed || before;
   }
   for (std::size_t n = 0; n < i.out.size(); ++n) set(i.out[n], of(body.args[n]));
+}
+
+/// Lanes are the columns of one row, or the rows of a rows tile.
+void ShapeRules::map(const Inst& i) {
+  const Type t = k.type(i.out[0]);
+  const Region& body = k.at(i.regions[0]);
+  const bool by_row = t.role == TileRole::Rows;
+  Offsets lanes;
+  std::iota(lanes.begin(), lanes.end(), 0);
+  const auto first = [](int count) {
+    return Shape{.level = Uniformity::Simd,
+                 .multiple = kLanes,
+                 .non_negative = true,
+                 .range = {0, (count - 1) / kLanes * kLanes, true}};
+  };
+  const std::size_t tiles = i.in.size();
+  for (std::size_t n = 0; n < tiles; ++n)
+    set(body.args[n],
+        by_row || k.type(i.in[n]).role == TileRole::Acc ? varying() : uniform(Uniformity::Simd, {DType::F32}));
+  const Shape across = patterned(first(by_row ? t.rows : t.cols), lanes, DType::U32);
+  const Shape row{.level = Uniformity::Simd, .non_negative = true, .range = {0, t.rows - 1, true}};
+  set(body.args[tiles], by_row ? across : row);
+  set(body.args[tiles + 1], by_row ? constant(0) : across);
+  region(i.regions[0]);
+  set(i.out[0], uniform(Uniformity::Simd, t));
 }
 
 void ShapeRules::region(RegionId r) {

@@ -272,6 +272,19 @@ void Writer::outside(const std::string& text) { outside_.push_back(text); }
 std::string Writer::function(std::string_view head, std::string_view attributes) const {
   return fmt::format("define {} {} {{\nentry:\n{}{}}}\n", head, attributes, slots_, body_);
 }
+Writer::Frame Writer::enter() {
+  Frame outer{std::move(body_), std::move(slots_), open_};
+  body_.clear();
+  slots_.clear();
+  open_ = true;
+  return outer;
+}
+void Writer::leave(Frame outer, std::string_view head, std::string_view attributes) {
+  outside(function(head, attributes));
+  body_ = std::move(outer.body);
+  slots_ = std::move(outer.slots);
+  open_ = outer.open;
+}
 std::string Writer::others() const {
   std::string all;
   for (const std::string& s : outside_) all += s;

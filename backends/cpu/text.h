@@ -92,6 +92,13 @@ class Writer {
   /// Body of the function so far, stack slots first.
   std::string function(std::string_view head, std::string_view attributes) const;
   std::string others() const;
+  /// Starts a function outside of the one being written, and ends it again.
+  struct Frame {
+    std::string body, slots;
+    bool open = true;
+  };
+  Frame enter();
+  void leave(Frame outer, std::string_view head, std::string_view attributes);
 
  private:
   struct TypeOf {  // spelled as a type

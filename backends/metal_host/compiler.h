@@ -18,7 +18,7 @@ struct MslOptions {
   bool check = false;                     // loads and stores call __tsan_read4(address) and its kin
   bool steps = false;                     // every branch target calls __sanitizer_cov_trace_pc()
   bool syntax_only = false;               // the object stays empty
-  int optimise = 2;                       // -O0 to -O3
+  int optimise = 1;                       // -O0 to -O3
   std::vector<std::string> kernels;       // host names to make entries for; empty: all
   std::vector<std::string> include_dirs;  // for #include
   std::vector<std::string> defines;       // NAME or NAME=VALUE

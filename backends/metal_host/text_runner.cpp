@@ -52,8 +52,9 @@ TextKernel described(const MslKernel& k) {
     q.name = p.name;
     q.type = p.type;
     q.element_bytes = p.element_bytes;
-    // A vector of three takes the room of four.
-    const auto parts = static_cast<std::size_t>(p.components == 3 ? 4 : std::max(1, p.components));
+    // A vector of three takes the room of four, unless it is a packed one.
+    const bool padded = p.components == 3 && p.element_bytes % 3 != 0;
+    const auto parts = static_cast<std::size_t>(padded ? 4 : std::max(1, p.components));
     q.dtype = dtype_of(p.scalar, p.element_bytes / parts);
     q.read_only = p.read_only;
     q.single = !p.pointer;

@@ -49,7 +49,8 @@ bool has_word(const std::string& text, const std::string& word) {
 const std::vector<Family>& families() {
   static const std::vector<Family> all = [] {
     std::vector<Family> some;
-    for (auto* list : {&map_families, &row_families, &order_families, &attention_families, &quantised_families})
+    for (auto* list : {&map_families, &row_families, &order_families, &attention_families, &rotary_families,
+                       &quantised_families, &product_families, &gather_families})
       for (Family& f : list()) some.push_back(std::move(f));
     return some;
   }();
@@ -87,8 +88,14 @@ std::string MlxTree::lacks(const Launch& launch) const {
                        file.ends_with(".metal") ? "; packages hold headers only, MLX's source tree has it" : "");
   }
   const std::string& last = launch.files.back();
-  if (has_word(source(last), launch.function)) return "";
-  return fmt::format("{} of MLX {} has no kernel {}", last, version_, launch.function);
+  const std::string text = source(last);
+  if (!has_word(text, launch.function))
+    return fmt::format("{} of MLX {} has no kernel {}", last, version_, launch.function);
+  for (const std::string& word : launch.words)
+    if (!has_word(text, word))
+      return fmt::format("{} of MLX {} knows of no {}, so {} cannot be asked for it", last, version_, word,
+                         launch.function);
+  return "";
 }
 
 bool MlxTree::has_constant(const Launch& launch, int index) const {
@@ -114,6 +121,21 @@ std::string mlx_name(DType t) { return t == DType::F32 ? "float32" : t == DType:
 std::uint32_t count32(std::int64_t n) {
   if (n < 0 || n > std::int64_t{UINT32_MAX}) throw Error(fmt::format("{} is no number of threads", n));
   return static_cast<std::uint32_t>(n);
+}
+
+Extent block_of(const Extent& grid) {
+  Extent threads{1, 1, 1};
+  std::uint32_t left = 1024;
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (std::size_t k = 0; k < 3; ++k)
+      if (left > 1 && threads[k] * 2 <= grid[k]) {
+        threads[k] *= 2;
+        left /= 2;
+        grown = true;
+      }
+  }
+  return threads;
 }
 
 Allowance in_storage(DType t) {

@@ -45,6 +45,7 @@ struct Bound {
 struct Launch {
   std::vector<std::string> files;  // below mlx/backend/metal/kernels, as they must be included; the last has the kernel
   std::string function;            // its template
+  std::vector<std::string> words;  // that the last file must hold as well: what not every version has
   std::string arguments;           // of the template; empty where the file itself instantiates the kernel
   std::string host_name;
   std::vector<Bound> buffers;
@@ -116,13 +117,28 @@ std::string mlx_type(DType t);
 std::string mlx_name(DType t);
 std::uint32_t count32(std::int64_t n);
 inline std::uint32_t round_up(std::int64_t n, std::int64_t to) { return count32((n + to - 1) / to * to); }
+/// As many threads a threadgroup as MLX takes for a grid of threads: powers of two in turn, 1024 at most.
+Extent block_of(const Extent& grid);
 /// Half and bfloat arithmetic, where MLX computes in the dtype it stores.
 Allowance in_storage(DType t);
+
+/// out [m, n] = a [m, k] times b [k, n], all of one dtype; a transposed one lies as [k, m] or [n, k].
+struct Product {
+  DType dtype = DType::F32;
+  std::int64_t m = 0, n = 0, k = 0;
+  std::string a, b, out;  // names of tensors
+  bool a_transposed = false, b_transposed = false;
+};
+/// What MLX has for it: gemv for vectors and for each row of a, steel gemm for two rows and columns or more.
+std::vector<Counterpart> dense_products(const Product& p);
 
 std::vector<Family> map_families();
 std::vector<Family> row_families();
 std::vector<Family> order_families();
 std::vector<Family> attention_families();
+std::vector<Family> rotary_families();
+std::vector<Family> gather_families();
 std::vector<Family> quantised_families();
+std::vector<Family> product_families();
 
 }  // namespace mt::reference

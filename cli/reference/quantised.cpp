@@ -3,6 +3,9 @@
 #include <cmath>
 
 #include "cli/reference/mlx.h"
+#include "mt/oracle/block.h"
+#include "mt/oracle/parallel.h"
+#include "mt/oracle/quantise.h"
 
 namespace mt::reference {
 namespace {
@@ -10,13 +13,60 @@ namespace {
 bool group_of_mlx(std::int64_t size) { return size == 32 || size == 64 || size == 128; }
 
 int bits_of_name(const std::string& name) {
-  const std::size_t at = name.find("_int");
-  return at == std::string::npos ? 4 : name[at + 4] - '0';
+  for (const std::string before : {"_int", "_mma_b"})
+    if (const std::size_t at = name.find(before); at != std::string::npos) return name[at + before.size()] - '0';
+  return 4;
 }
 
 /// What an unbatched product has at the indices that only batches use.
 void bind_batches(Launch& launch, int first) {
   for (int i = first; i < first + 8; ++i) launch.buffers.emplace_back(i, bytes_of(std::int64_t{0}));
+}
+
+struct Sizes {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+/// x [m, k] times the matrix, [n, k] where it is transposed, else [k, n]; the bound is that of sums in f32.
+Expected product_of(const HostTensor& x, const HostTensor& matrix, const Sizes& s, bool transposed) {
+  const double f32 = std::ldexp(1.0, -24);
+  const std::vector<double> left = oracle::read(x), right = oracle::read(matrix);
+  Expected all = oracle::blank(s.m * s.n);
+  oracle::parallel_for(s.m, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t m = begin; m < end; ++m)
+      for (std::int64_t n = 0; n < s.n; ++n) {
+        double value = 0, magnitude = 0;
+        for (std::int64_t k = 0; k < s.k; ++k) {
+          const double term = left[static_cast<std::size_t>(m * s.k + k)] *
+                              right[static_cast<std::size_t>(transposed ? n * s.k + k : k * s.n + n)];
+          value += term;
+          magnitude += std::fabs(term);
+        }
+        const auto at = static_cast<std::size_t>(m * s.n + n);
+        all.value[at] = value;
+        // Each step rounds once; of the k in one running sum an eighth may go the same way.
+        all.bound[at] = f32 * (17 + static_cast<double>(s.k) / 8) * magnitude;
+      }
+  });
+  return all;
+}
+
+/// For MLX's products with a matrix that is not quantised: the weights that the codes stand for, rounded to the dtype,
+/// and what is right for those.
+void add_weights(Counterpart& c, DType t, const Sizes& s, int bits, std::int64_t group, bool transposed) {
+  c.scratch.emplace_back("weights", t, std::vector<std::int64_t>{s.n * s.k});
+  c.prepare = [=](std::map<std::string, HostTensor>& tensors) {
+    const Expected w =
+        oracle::affine_dequantise(tensors.at("w"), tensors.at("scales"), tensors.at("biases"), bits, group, s.k);
+    HostTensor& weights = tensors.at("weights");
+    for (std::int64_t n = 0; n < s.n; ++n)
+      for (std::int64_t k = 0; k < s.k; ++k)
+        weights.set(transposed ? n * s.k + k : k * s.n + n, w.value[static_cast<std::size_t>(n * s.k + k)]);
+  };
+  c.oracle = [=](const std::map<std::string, HostTensor>& tensors) {
+    return ExpectedOutputs{{"out", product_of(tensors.at("x"), tensors.at("weights"), s, transposed)}};
+  };
+  c.allowance.why = "weights dequantised and rounded to the dtype beforehand; judged by their product";
 }
 
 std::vector<Counterpart> products(const KernelEntry& e, const Problem& p) {
@@ -57,6 +107,18 @@ std::vector<Counterpart> products(const KernelEntry& e, const Problem& p) {
       rounded = {.storage_arithmetic = true, .why = "MLX rounds each weight to the dtype before it multiplies"};
     all.push_back({tiles.host_name, {tiles}, {}, rounded, {}, {}});
   }
+  for (const bool transposed : {true, false})
+    for (Counterpart& c : dense_products({.dtype = e.dtype,
+                          .m = m,
+                          .n = n,
+                          .k = k,
+                          .a = "x",
+                          .b = "weights",
+                          .out = "out",
+                          .b_transposed = transposed})) {
+      add_weights(c, e.dtype, {m, n, k}, bits, size, transposed);
+      all.push_back(std::move(c));
+    }
   return all;
 }
 
@@ -156,6 +218,7 @@ std::vector<std::string> with_bits(const std::string& name) {
 
 std::vector<Family> quantised_families() {
   return {{{"mt_qmv", "mt_qmv_int8_fast"}, false, products},
+          {with_bits("mt_qmm_mma_b"), false, products},
           {with_bits("mt_affine_dequantize_int"), false, dequantise},
           {with_bits("mt_affine_quantize_int"), false, quantise}};
 }

@@ -75,7 +75,7 @@ struct Decode {
       const int held = rows * dim / lanes, groups = kLanes / lanes;
       const int room = 16384 / (4 * dim) * kLanes;  // the merge's threadgroup memory
       const int most_threads = partials ? 128 : held <= 8 ? 1024 : held <= 32 ? 512 : 256;
-      step = groups > 1 ? 2 : held < 8 ? 4 : held <= 32 ? 2 : 1;
+      step = partials ? (held <= 32 ? 8 : 4) : groups > 1 ? 2 : held < 8 ? 4 : held <= 32 ? 2 : 1;
       int count = kLanes;
       while (count * 2 <= std::min(room, most_threads) && count / kLanes * step * groups < n) count *= 2;
       threads = count;

@@ -15,7 +15,7 @@ const char* const kStrides[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
 /// neighbours.
 template <Storage T>
 struct StridedCopy {
-  static constexpr int kTile = 32;
+  static constexpr int kTile = 32, kWideTile = 64;
 
   In<T> src{"src", {"src_size"}};
   Out<T> out{"out", {"n"}};
@@ -26,10 +26,11 @@ struct StridedCopy {
                                   LargeSize(kStrides[6]), LargeSize(kStrides[7])};
   LargeSize offset{"offset"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time, where the last stride is 1
+  Tunable width{"width", 4, {1, 2, 4, 8}};  // elements a thread takes at a time, where rows are dense here or there
   int rank = 1;
   bool dense = true;   // the last stride is 1
   bool tiled = false;  // in tiles of the last two dimensions
+  int side = kTile;    // of a tile
   int unit = 1;        // every row starts at a multiple of it, here and there, and has whole ones
 
   void plan(const Problem& p, TargetTraits traits) {
@@ -38,12 +39,16 @@ struct StridedCopy {
     tiled = traits.gpu && !dense && rank >= 2 && p[kStrides[rank - 2]] == 1 && p[kSizes[rank - 2]] >= kTile &&
             p[kSizes[rank - 1]] >= kTile;
     threads = tiled ? 256 : row_threads(p[kSizes[rank - 1]], traits);
-    width = dense ? 16 / size_of(dtype_of<T>) : 1;
+    width = dense || tiled ? 16 / size_of(dtype_of<T>) : 1;
     unit = width;
     const auto whole = [&](std::int64_t n) { unit = n % unit == 0 ? unit : 1; };
     whole(p["offset"]);
     whole(p[kSizes[rank - 1]]);
-    for (int d = 0; d < rank - 1; ++d) whole(p[kStrides[d]]);
+    const int contiguous = tiled ? rank - 2 : rank - 1;  // the dimension of stride 1
+    for (int d = 0; d < rank; ++d)
+      if (d != contiguous) whole(p[kStrides[d]]);
+    if (tiled) whole(p[kSizes[rank - 2]]);
+    side = tiled && unit > 1 ? kWideTile : kTile;
   }
   Launch launch(const Problem& p) const {
     require(p["rank"] >= 1 && p["rank"] <= kMostDims, "rank must be 1 to 8");
@@ -62,7 +67,7 @@ struct StridedCopy {
     const std::int64_t inner = p[kSizes[rank - 1]];
     if (tiled) {
       const std::int64_t rows = p[kSizes[rank - 2]];
-      return {.groups = {empty ? 0 : count / (inner * rows) * ceil_div(rows, kTile) * ceil_div(inner, kTile)},
+      return {.groups = {empty ? 0 : count / (inner * rows) * ceil_div(rows, side) * ceil_div(inner, side)},
               .threads = threads};
     }
     return {.groups = {empty ? 0 : count / inner}, .threads = threads};
@@ -81,30 +86,38 @@ struct StridedCopy {
     return from * step;
   }
 
+  /// A thread reads `unit` elements along the rows of the source and writes as many along those of the result.
   void body_tiled() const {
-    constexpr u32 side = kTile, pitch = kTile + 1;  // a column of the tile then lies in as many banks as a row
-    const U32 rows = sizes[rank - 2], inner = sizes[rank - 1];
-    const U32 across = (inner + (side - 1)) / side, down = (rows + (side - 1)) / side;
-    const U32 left = group_id() % across * side, line = group_id() / across;
-    const U32 top = line % down * side, plane = line / down;
+    const u32 edge = static_cast<u32>(side), lanes = static_cast<u32>(unit), step = lanes;
+    const u32 pitch = edge + 1;  // a column of the tile then lies in as many banks as a row
+    const U32 rows = sizes[rank - 2] / step * step, inner = sizes[rank - 1] / step * step;
+    const U32 across = (inner + (edge - 1)) / edge, down = (rows + (edge - 1)) / edge;
+    const U32 left = group_id() % across * edge, line = group_id() / across;
+    const U32 top = line % down * edge, plane = line / down;
     const auto source = src.from(start_of(plane, rank - 2));
     const auto result = out.from(U64(plane) * U64(rows) * U64(inner));
-    const U64 stride = strides[rank - 1];
-    const Shared<f32> tile("tile", std::int64_t{side} * pitch);
-    const U32 along = thread_id() % side, first = thread_id() / side;
+    const U64 stride = U64(strides[rank - 1]) / u64{step} * u64{step};
+    const Shared<f32> tile("tile", std::int64_t{edge} * pitch);
+    const u32 runs = edge / lanes, at_once = std::max(static_cast<u32>(threads) / runs, 1u);  // of a line; lines
+    const U32 along = thread_id() % runs * lanes, first = thread_id() / runs;
     const auto each_line = [&](auto&& move) {
-      for (u32 k = 0; k < side; k += static_cast<u32>(threads) / side) move(first + k);
+      if (at_once > edge)
+        if_(first < edge, [&] { move(first); });
+      else
+        for (u32 k = 0; k < edge; k += at_once) move(first + k);
     };
     each_line([&](const U32& other) {
       const U32 row = top + along, column = left + other;
       if_((row < rows) & (column < inner),
-          [&] { tile.store(other * pitch + along, source.load(U64(row) + U64(column) * stride)); });
+          [&] { tile.store(other * pitch + along, source.load(U64(row) + U64(column) * stride, unit)); });
     });
     barrier();
     each_line([&](const U32& other) {
       const U32 row = top + other, column = left + along;
-      if_((row < rows) & (column < inner),
-          [&] { result.store(U64(row) * U64(inner) + U64(column), tile.load(along * pitch + other)); });
+      if_((row < rows) & (column < inner), [&] {
+        const Vec<f32> v = pack(unit, [&](int k) { return tile.load((along + static_cast<u32>(k)) * pitch + other); });
+        result.store(U64(row) * U64(inner) + U64(column), v);
+      });
     });
   }
 
@@ -157,6 +170,9 @@ struct StridedCopy {
             view({40, 33}, {1, 64}, 5),
             view({70, 5}, {1, 80}),
             view({70, 90}, {1, 70}),
+            view({72, 136}, {1, 80}, 8),
+            view({2, 3, 40, 72}, {8960, 2888, 1, 40}, 8),
+            view({64, 128}, {1, 64}).with_tunable("threads", 1024),
             view({2, 3, 33, 40}, {5000, 1500, 1, 35}, 7),
             view({4, 9}, {0, 1}),
             view({4, 9}, {1, 0}),

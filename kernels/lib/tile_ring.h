@@ -6,13 +6,38 @@
 
 namespace mt {
 
+/// body(i) for i = own, own + sharing, … below `all`, which `sharing` threads do together: turn after turn where they
+/// are few, else in a loop.
+template <class F>
+void share_out(int all, const U32& own, int sharing, F&& body) {
+  constexpr int kUnrolled = 8;
+  if (all > kUnrolled * sharing) {
+    for_(own, U32(static_cast<u32>(all)), static_cast<u32>(sharing), body);
+    return;
+  }
+  for (int first = 0; first < all; first += sharing) {
+    const U32 i = own + static_cast<u32>(first);
+    if (first + sharing <= all)
+      body(i);
+    else
+      if_(i < static_cast<u32>(all), [&] { body(i); });
+  }
+}
+
+enum class RingOf { Group, Simd };  // who shares the tiles: all threads, or each simdgroup has its own
+
 /// `stages` tiles of rows x cols elements. Rows are padded by 16 bytes, so that the same columns of neighbouring rows
 /// lie in different banks.
 template <Storage T>
 class TileRing {
  public:
-  TileRing(const std::string& name, int rows, int cols, int stages)
-      : rows_(rows), cols_(cols), stride_(padded(cols)), memory_(name, std::int64_t{stages} * rows * padded(cols)) {}
+  TileRing(const std::string& name, int rows, int cols, int stages, RingOf of = RingOf::Group)
+      : rows_(rows),
+        cols_(cols),
+        stride_(padded(cols)),
+        stages_(stages),
+        of_(of),
+        memory_(name, std::int64_t{of == RingOf::Simd ? simd_count() : 1} * stages * rows * padded(cols)) {}
 
   static constexpr int kRun = 16 / size_of(dtype_of<T>);  // elements of one copy
   static int padded(int cols) { return cols + kRun; }
@@ -20,38 +45,33 @@ class TileRing {
     return std::int64_t{stages} * rows * padded(cols) * size_of(dtype_of<T>);
   }
 
-  /// The threads of the threadgroup start to copy the tile at (row, col) of a row-major matrix of `total_rows` x
+  /// The threads that share the ring start to copy the tile at (row, col) of a row-major matrix of `total_rows` x
   /// `total_cols` elements, `ld` from row to row. What lies outside it becomes 0.
   template <bool W>
   void fetch(const U32& stage, const View<T, true, W>& from, const U32& row, const U32& col, const U32& total_rows,
              const U32& total_cols, const U64& ld) const {
-    const int runs = cols_ / kRun, all = rows_ * runs;
-    const U32 slot = stage * (rows_ * stride_);
-    for (int first = 0; first < all; first += threads()) {
-      const U32 i = thread_id() + first;
+    const int runs = cols_ / kRun, all = rows_ * runs, sharing = of_ == RingOf::Simd ? kLanes : threads();
+    const U32 slot = begin(stage), own = of_ == RingOf::Simd ? lane_id() : thread_id();
+    share_out(all, own, sharing, [&](U32 i) {
       const U32 r = i / runs, c = i % runs * kRun;
-      const auto copy = [&] {
-        const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
-        copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
-      };
-      if (first + threads() <= all)
-        copy();
-      else
-        if_(i < static_cast<u32>(all), copy);
-    }
+      const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
+      copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
+    });
   }
-  Matrix<T> at(const U32& stage) const { return matrix(memory_, stage * (rows_ * stride_), stride_); }
+  Matrix<T> at(const U32& stage) const { return matrix(memory_, begin(stage), stride_); }
   /// Index in memory() of element (row, col) of a tile.
-  U32 place(const U32& stage, const U32& row, const U32& col) const {
-    return stage * (rows_ * stride_) + row * stride_ + col;
-  }
+  U32 place(const U32& stage, const U32& row, const U32& col) const { return begin(stage) + row * stride_ + col; }
   /// Stores neighbouring elements from a place on, rounded once to T.
   void put(const U32& place, const Vec<f32>& values, Here here = Here::current()) const {
     detail::store(memory_.memory(), place.id(), values.id(), here);
   }
 
  private:
-  int rows_, cols_, stride_;
+  U32 begin(const U32& stage) const {
+    return (of_ == RingOf::Simd ? simd_id() * stages_ + stage : stage) * (rows_ * stride_);
+  }
+  int rows_, cols_, stride_, stages_;
+  RingOf of_;
   Shared<T> memory_;
 };
 

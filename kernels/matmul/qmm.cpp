@@ -3,6 +3,12 @@
 // Codes stand row-major in 32-bit words, a scale and a bias for each group of neighbours in a row. A threadgroup
 // unpacks a tile of weights into threadgroup memory, rounded once to T, and its simdgroups multiply it with a tile of
 // x.
+//
+// With experts each row of x belongs to one of several matrices: rows are sorted by expert, and a list says where each
+// expert's rows begin. A threadgroup finds its tile of rows in that list; tiles never reach over two experts.
+#include <algorithm>
+#include <optional>
+
 #include "kernels/lib/tile_ring.h"
 #include "mt/oracle/quantise.h"
 
@@ -11,11 +17,18 @@ namespace {
 
 constexpr int kRun = 32;  // codes that a thread unpacks: `bits` whole words
 
-template <Storage T>
+/// Rows of expert e are those from offsets[e] to offsets[e + 1] (ascending); the first begins at row 0 and the last
+/// ends with x, whatever the ends of the list say.
+struct Experts {
+  In<u32> offsets{"expert_offsets", {"n_offsets"}, Fill::constant(0)};
+  Size n_offsets{"n_offsets"};
+};
+
+template <Storage T, bool kExperts>
 struct Qmm {
-  In<u32> w{"w", {"n", "words"}, Fill::bits()};
-  In<T> scales{"scales", {"n", "groups"}, Fill::uniform(0.01, 0.1).without_edges()};
-  In<T> biases{"biases", {"n", "groups"}, Fill::normal().without_edges()};
+  In<u32> w{"w", of_expert("words"), Fill::bits()};
+  In<T> scales{"scales", of_expert("groups"), Fill::uniform(0.01, 0.1).without_edges()};
+  In<T> biases{"biases", of_expert("groups"), Fill::normal().without_edges()};
   In<T> x{"x", {"m", "k"}, Fill::normal().without_edges()};
   Out<T> out{"out", {"m", "n"}};
   Size m{"m"}, n{"n"}, k{"k"}, words{"words"}, groups{"groups"};
@@ -23,8 +36,17 @@ struct Qmm {
   Tunable simds_m{"simds_m", 1, {1, 2, 4}}, simds_n{"simds_n", 4, {1, 2, 4, 8}};
   Tunable depth{"depth", 16, {8, 16, 32, 64, 128}};
   Tunable stages{"stages", 2, {2, 3, 4}};  // tiles of x and of weights
+  std::optional<Experts> experts;
   int bits = 4;
   int group = 0;
+
+  Qmm() {
+    if (kExperts) experts.emplace();
+  }
+  static std::vector<Dim> of_expert(const char* columns) {
+    if (kExperts) return {"n_experts", "n", columns};
+    return {"n", columns};
+  }
 
   void plan(const Problem& p, TargetTraits traits) {
     group = static_cast<int>(p["group_size"]);
@@ -56,19 +78,46 @@ struct Qmm {
     require(bm % (16 * simds_m) == 0 && bn % (16 * simds_n) == 0,
             "bm and bn must give each simdgroup a multiple of 16 rows and columns");
     require(bk % depth == 0 && bk % kRun == 0, "bk must be a multiple of depth and of 32");
-    return {.groups = {ceil_div(p["n"], bn), ceil_div(p["m"], bm)}, .threads = kLanes * simds_m * simds_n};
+    if (kExperts)
+      require(p["n_experts"] >= 1 && p["n_offsets"] == p["n_experts"] + 1, "n_offsets must be n_experts + 1");
+    const std::int64_t tiles = ceil_div(p["m"], bm);  // every expert may end with a part of one
+    const std::int64_t most = kExperts ? std::min(tiles + p["n_experts"] - 1, p["m"]) : tiles;
+    return {.groups = {ceil_div(p["n"], bn), most}, .threads = kLanes * simds_m * simds_n};
   }
 
+  /// The rows from `row` to `end` of x, and the matrix that they meet.
+  struct Part {
+    U32 row, end, expert;
+  };
   void body() const {
-    const U32 row = group_id(1) * int{bm}, col = group_id() * int{bn};
+    if constexpr (!kExperts) {
+      tile({group_id(1) * int{bm}, m, U32(0)});
+    } else {
+      Var<u32> row(m), end(0u), expert(0u), before(0u);  // tiles of the experts before
+      const U32 own = group_id(1), last = experts->n_offsets - 2u;
+      for_(experts->n_offsets - 1u, [&](U32 e) {
+        const U32 begin = select(e == 0, 0u, min(experts->offsets.load(e), m));
+        const U32 stop = select(e == last, m, min(experts->offsets.load(e + 1u), m));
+        const U32 tiles = (stop - min(begin, stop) + (bm - 1)) / int{bm};
+        const Bool mine = (own >= before) & (own - before < tiles);
+        row = select(mine, begin + (own - before) * int{bm}, row);
+        end = select(mine, stop, end);
+        expert = select(mine, e, expert);
+        before = before + tiles;
+      });
+      if_(row < end, [&] { tile({row, end, expert}); });
+    }
+  }
+  void tile(const Part& part) const {
+    const U32 col = group_id() * int{bn};
     const U32 own_row = simd_id() / int{simds_n} * rows_of_simd(), own_col = simd_id() % int{simds_n} * cols_of_simd();
     const U32 steps = (k + (bk - 1)) / int{bk};
     const TileRing<T> left("left", bm, bk, stages), right("right", bn, bk, stages);
     const auto fetch = [&](const U32& step) {
       if_(step < steps, [&] {
         const U32 slot = step % int{stages};
-        left.fetch(slot, x, row, step * int{bk}, m, k, cast<u64>(k));
-        unpack(right, slot, col, step * int{bk});
+        left.fetch(slot, x, part.row, step * int{bk}, part.end, k, cast<u64>(k));
+        unpack(right, slot, part.expert, col, step * int{bk});
       });
       copy_commit();
     };
@@ -78,49 +127,53 @@ struct Qmm {
     for_(steps, [&](U32 step) {
       copy_wait(ahead - 1);
       barrier();
+      fetch(step + ahead);  // into what the step before has used
       const U32 slot = step % int{stages};
       for (int d = 0; d < bk; d += depth)
         acc = mma(acc.get(), load_lhs(left.at(slot).at(own_row, d), rows_of_simd(), depth),
                   load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
-      fetch(step + ahead);
     });
-    store(matrix(out, n, m, n).at(row + own_row, col + own_col), acc.get());
+    store(matrix(out, n, part.end, n).at(part.row + own_row, col + own_col), acc.get());
+  }
+  template <class Tensor>
+  static auto line(const Tensor& t, const U32& expert, const U32& row) {
+    if constexpr (kExperts)
+      return t.at(expert, row);
+    else
+      return t.at(row);
   }
   /// Weights of rows from `col` and codes from `first` on, into a tile [n][k]; 0 beyond the matrix.
-  void unpack(const TileRing<T>& to, const U32& slot, const U32& col, const U32& first) const {
+  void unpack(const TileRing<T>& to, const U32& slot, const U32& expert, const U32& col, const U32& first) const {
     const int runs = bk / kRun, all = bn * runs;
-    for (int start = 0; start < all; start += threads()) {
-      const U32 i = thread_id() + start;
-      const auto work = [&] {
-        const U32 r = i / runs, c = i % runs * kRun, code = first + c;
-        const U32 target = to.place(slot, r, c);
-        if_((col + r < n) & (code < k), [&] {
-          const auto line = w.row(col + r);
-          const U32 word = code / kRun * bits, g = code / group;
-          std::vector<U32> packed;
-          for (int j = 0; j < bits; ++j) packed.push_back(line.load(word + j));
-          const F32 scale = scales.row(col + r).load(g), bias = biases.row(col + r).load(g);
-          const auto weight = [&](int e) {
-            const int bit = e * bits, at = bit / 32, shift = bit % 32;
-            const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
-            const bool straddles = shift + bits > 32;
-            const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
-            return fma(cast<f32>(cast<i32>(value & ((1u << bits) - 1))), scale, bias);
-          };
-          for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
-        }).else_([&] {
-          for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
-        });
-      };
-      if (start + threads() <= all)
-        work();
-      else
-        if_(i < static_cast<u32>(all), work);
-    }
+    share_out(all, thread_id(), threads(), [&](U32 i) {
+      const U32 r = i / runs, c = i % runs * kRun, code = first + c;
+      const U32 target = to.place(slot, r, c);
+      if_((col + r < n) & (code < k), [&] {
+        const auto codes = line(w, expert, col + r);
+        const U32 word = code / kRun * bits, g = code / group;
+        std::vector<U32> packed;
+        for (int j = 0; j < bits; ++j) packed.push_back(codes.load(word + j));
+        const F32 scale = line(scales, expert, col + r).load(g), bias = line(biases, expert, col + r).load(g);
+        const auto weight = [&](int e) {
+          const int bit = e * bits, at = bit / 32, shift = bit % 32;
+          const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
+          const bool straddles = shift + bits > 32;
+          const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
+          return fma(cast<f32>(cast<i32>(value & ((1u << bits) - 1))), scale, bias);
+        };
+        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
+      }).else_([&] {
+        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
+      });
+    });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {
     const double roundoff = dtype_of<T> == DType::F32 ? 0 : dtype_of<T> == DType::F16 ? 0x1p-11 : 0x1p-8;
+    if (kExperts)
+      return {
+          {"out", oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"],
+                                                      in["expert_offsets"], bits, in.size("group_size"), roundoff, 1)}};
     return {{"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"),
                                              roundoff, 1)}};
   }
@@ -128,8 +181,28 @@ struct Qmm {
     return {{"m", rows},         {"n", cols}, {"k", deep}, {"words", deep * bits / 32}, {"groups", deep / size},
             {"group_size", size}};
   }
+  /// The same with experts of so many rows each.
+  static Problem shared(Problem p, const std::vector<int>& counts) {
+    p = p.with("n_experts", static_cast<std::int64_t>(counts.size()));
+    p = p.with("n_offsets", static_cast<std::int64_t>(counts.size()) + 1);
+    int begin = 0;
+    for (std::size_t e = 0; e < counts.size(); ++e) {
+      p = p.with_element("expert_offsets", static_cast<std::int64_t>(e), begin);
+      begin += counts[e];
+    }
+    return p.with_element("expert_offsets", static_cast<std::int64_t>(counts.size()), begin);
+  }
   Problems tests() const {
     Problems all;
+    if (kExperts) {
+      all.push_back(shared(problem(1, 1, 32, 32), {1}));
+      all.push_back(shared(problem(40, 65, 64, 64), {40, 0}));
+      all.push_back(shared(problem(53, 40, 128, 64), {0, 17, 0, 33, 3}));
+      all.push_back(shared(problem(100, 70, 96, 32), {1, 64, 2, 33}));
+      all.push_back(shared(problem(6, 8, 64, 64), {1, 1, 1, 1, 1, 1, 0, 0}));
+      all.push_back(shared(problem(0, 8, 64, 64), {0, 0}));
+      return all;
+    }
     for (const auto& [rows, cols, deep, size] : {std::array{1, 1, 32, 32},
                                                  {16, 64, 64, 64},
                                                  {17, 65, 192, 64},
@@ -143,22 +216,32 @@ struct Qmm {
     return all;
   }
   Problems benches() const {
+    if (kExperts) return {shared(problem(512, 1536, 4096, 64), std::vector<int>(64, 8))};
     return {problem(16, 4096, 4096, 64), problem(64, 4096, 4096, 64), problem(512, 4096, 4096, 64)};
   }
   Work work(const Problem& p) const {
     const double size = size_of(dtype_of<T>), rows = static_cast<double>(p["m"]), cols = static_cast<double>(p["n"]),
                  deep = static_cast<double>(p["k"]);
-    return {.read = cols * (static_cast<double>(p["words"]) * 4 + 2 * static_cast<double>(p["groups"]) * size) +
-                    rows * deep * size,
-            .written = rows * cols * size,
-            .flops = 2 * rows * cols * deep};
+    const double matrices = kExperts ? static_cast<double>(p["n_experts"]) : 1;
+    return {
+        .read = matrices * cols * (static_cast<double>(p["words"]) * 4 + 2 * static_cast<double>(p["groups"]) * size) +
+                rows * deep * size,
+        .written = rows * cols * size,
+        .flops = 2 * rows * cols * deep};
   }
-  std::vector<std::string> batch() const { return {}; }
 };
 
+template <class T>
+using Single = Qmm<T, false>;
+template <class T>
+using OfExperts = Qmm<T, true>;
+
 const bool registered = [] {
-  for (const int bits : {2, 3, 4, 5, 6, 8})
-    kernel<Qmm>("mt_qmm_mma_b" + std::to_string(bits), Floats{}, [bits](auto& k) { k.bits = bits; });
+  for (const int bits : {2, 3, 4, 5, 6, 8}) {
+    const std::string name = "_b" + std::to_string(bits);
+    kernel<Single>("mt_qmm_mma" + name, Floats{}, [bits](auto& k) { k.bits = bits; });
+    kernel<OfExperts>("mt_moe_gather_qmm_mma" + name, Floats{}, [bits](auto& k) { k.bits = bits; });
+  }
   return true;
 }();
 

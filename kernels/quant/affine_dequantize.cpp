@@ -13,13 +13,17 @@ struct AffineDequantize {
   Size n_groups{"n_groups"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512}};
   static constexpr int kRun = 16 / size_of(dtype_of<T>);  // codes of one thread, so that it writes 16 bytes
+  Tunable turns{"turns", 1, {1, 2, 4}};                   // runs of a thread, read together
   int bits = 4;
   int runs = 0;  // of a group
 
-  void plan(const Problem& p, TargetTraits) { runs = static_cast<int>(p["group_size"] / kRun); }
+  void plan(const Problem& p, TargetTraits traits) {
+    runs = static_cast<int>(p["group_size"] / kRun);
+    turns = traits.gpu ? 2 : 1;
+  }
   Launch launch(const Problem& p) const {
     require_whole_groups(p, bits);
-    return {.groups = {ceil_div(p["n_groups"] * runs, threads)}, .threads = threads};
+    return {.groups = {ceil_div(p["n_groups"] * runs, threads * turns)}, .threads = threads};
   }
 
   /// The words that hold a run of codes from their first bit on.
@@ -35,13 +39,33 @@ struct AffineDequantize {
     const U64 both = (cast<u64>(next) << 32 | cast<u64>(first)) >> cast<u64>(shift);
     return length <= 32 ? std::vector<U32>{cast<u32>(both)} : std::vector<U32>{cast<u32>(both), cast<u32>(both >> 32)};
   }
+  /// What a run takes from memory.
+  struct Read {
+    U64 run;
+    std::vector<U32> words;
+    F32 scale, bias;
+  };
+  Read read(const U64& run) const {
+    const U64 group = run / runs;
+    return {run, words_of(run), scales.load(group), biases.load(group)};
+  }
+  void write(const Read& r) const {
+    // Equivalent if other_sign: a code has 8 bits at most.
+    const Vec<f32> codes = cast<f32>(cast<i32>(unpack_codes(r.words, bits, kRun)));
+    out.store(r.run * kRun, fma(r.scale, codes, r.bias));
+  }
   void body() const {
-    const U64 run = global_id(), group = run / runs;
-    if_(run < U64(n_groups) * runs, [&] {
-      // Equivalent if other_sign: a code has 8 bits at most.
-      const Vec<f32> codes = cast<f32>(cast<i32>(unpack_codes(words_of(run), bits, kRun)));
-      out.store(run * kRun, fma(scales.load(group), codes, biases.load(group)));
-    });
+    const u64 block = static_cast<u64>(mt::threads());
+    const U64 first = U64(group_id()) * (block * static_cast<u64>(turns)) + U64(thread_id()),
+              end = U64(n_groups) * runs;
+    const auto run_of = [&](int turn) { return first + block * static_cast<u64>(turn); };
+    const auto one_by_one = [&] {
+      for (int turn : unroll(turns)) if_(run_of(turn) < end, [&] { write(read(run_of(turn))); });
+    };
+    if (turns == 1) return one_by_one();
+    if_(run_of(turns - 1) < end, [&] {
+      for (const Read& r : each(turns, [&](int turn) { return read(run_of(turn)); })) write(r);
+    }).else_(one_by_one);
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

@@ -33,6 +33,7 @@ struct Qmv {
   void plan(const Problem& p, TargetTraits traits) {
     group_words = static_cast<int>(p["group_size"] * bits / 32);
     prepared = !traits.gpu;
+    if (traits.gpu) span = p["words"] >= 4 * kLanes ? 4 : 2;
     if (!traits.gpu) {
       threads = kLanes;
       rows = 1;

@@ -7,6 +7,8 @@ namespace {
 
 template <Storage T>
 struct Rope {
+  static constexpr int kMostTogether = 16;  // heads that registers hold at a time
+
   // A row is one head at one position: row h * head_stride + t * seq_stride of its batch, so that [heads, seq] and
   // [seq, heads] both serve.
   In<T> inp{"inp", {"batch", "rows", "head_dim"}};
@@ -17,6 +19,7 @@ struct Rope {
   Tunable heads_at_once{"heads_at_once", 4};  // that share the sines of a position
   Tunable positions{"positions", 4, {1, 2, 4, 8, 16}};
   int half = 0;
+  bool whole = false;  // every threadgroup has heads_at_once heads
 
   void plan(const Problem& p, TargetTraits traits) {
     half = static_cast<int>(p["head_dim"] / 2);
@@ -24,6 +27,7 @@ struct Rope {
       heads_at_once = static_cast<int>(std::min<std::int64_t>(std::max<std::int64_t>(p["heads"], 1), 1 << 20));
       positions = 1;
     }
+    whole = traits.gpu && p["heads"] % heads_at_once == 0 && heads_at_once <= kMostTogether;
   }
   Launch launch(const Problem& p) const {
     require(p["head_dim"] > 0 && p["head_dim"] % 2 == 0, "head_dim must be even");
@@ -48,7 +52,7 @@ struct Rope {
       rotate_(
           half, [&](const Vec<f32>& pair) { return position * exp2(pair / -float(half) * base); }, first, end,
           [&](const U32& h) { return inp.at(b, h * head_stride + t * seq_stride); },
-          [&](const U32& h) { return out.at(b, h * head_stride + t * seq_stride); });
+          [&](const U32& h) { return out.at(b, h * head_stride + t * seq_stride); }, whole ? int{heads_at_once} : 0);
     });
   }
 
@@ -85,6 +89,9 @@ struct Rope {
     Problems all = over(heads_first(2, 3, 5, 0), "head_dim", {2, 6, 30, 62, 64, 66, 80, 96, 128, 192, 256, 260, 512});
     for (const Problem& p : {heads_first(1, 5, 33, 64), seq_first(2, 3, 7, 128), seq_first(1, 9, 31, 66),
                              heads_first(1, 1, 1, 128), heads_first(0, 2, 4, 64), heads_first(1, 2, 0, 64)})
+      all.push_back(p);
+    // Heads that fill every threadgroup.
+    for (const Problem& p : {heads_first(2, 4, 9, 64), seq_first(1, 8, 5, 128), seq_first(2, 4, 3, 260)})
       all.push_back(p);
     all.push_back(heads_first(1, 2, 40, 128).with("offset", 5000).with_real("base", 19.93156856932417));
     all.push_back(seq_first(1, 2, 3, 64).with("offset", 131072));

@@ -74,6 +74,12 @@ Matrix<T> matrix(const Shared<T>& a, Index first, int stride, Here here = Here::
   return Matrix<T>(detail::unbounded_place(a.memory(), first.id, Index(stride, here).id, here));
 }
 
+/// The same with bounds: what lies outside is read as 0 and not written.
+template <class T>
+Matrix<T> matrix(const Shared<T>& a, Index first, int stride, Index rows, Index cols, Here here = Here::current()) {
+  return Matrix<T>(detail::matrix_place(a.memory(), first.id, Index(stride, here).id, rows.id, cols.id, here));
+}
+
 class Acc;
 class Rows;
 template <class T>

@@ -10,7 +10,7 @@
 #include "mt/harness/interrupt.h"
 #include "mt/harness/memory.h"
 #include "mt/harness/result.h"
-#include "mt/harness/stopwatch.h"
+#include "mt/harness/rotation.h"
 #include "mt/harness/verified.h"
 
 namespace mt {
@@ -28,60 +28,11 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// How many sets of tensors it takes so that none is in the cache when its turn comes again.
-std::size_t copies_for(std::size_t bytes, std::size_t cache, const BenchOptions& options) {
-  const std::size_t wanted = options.rotation_bytes ? options.rotation_bytes : 3 * cache;
-  if (bytes == 0 || bytes >= wanted) return 1;
-  return std::max<std::size_t>(1,
-                               std::min({(wanted + bytes - 1) / bytes, options.memory / bytes, options.most_copies}));
-}
-
-constexpr double kLeastSample = 200e-6;  // a shorter call is timed several at a time
-constexpr double kLeastRecorded = 20, kLeastRecordedSample = 1e-3;
-constexpr std::size_t kMostRecorded = 4096;
-constexpr double kWarmRecorded = 0.05;  // seconds
+constexpr double kWarm = 0.05;  // seconds
 constexpr std::size_t kLeastPeerSamples = 7;
 
-/// Runs of the call, one after the other through all sets.
-class Rotation {
- public:
-  Rotation(Device& device, std::vector<TensorSet>& sets) : device_(device), sets_(sets) {}
-  /// Seconds of `count` calls, from the first launch to the end of the last.
-  double run(std::size_t count) {
-    const Stopwatch watch;
-    enqueue(count);
-    device_.wait();
-    return watch.seconds();
-  }
-  /// Some calls that the device has recorded, whole rounds through the sets; null where it does not record. Found so
-  /// that they take a sample's time and a launch's own cost is spread.
-  std::unique_ptr<Recording> record(std::size_t& count) {
-    count = sets_.size();
-    auto made = device_.record([&] { enqueue(count); });
-    if (!made) return nullptr;
-    made->run();
-    const double one = made->run() / static_cast<double>(count);
-    const double wanted = std::max(kLeastRecorded, kLeastRecordedSample / std::max(one, 1e-9));
-    const auto rounds = static_cast<std::size_t>(std::ceil(wanted / static_cast<double>(count)));
-    if (rounds <= 1) return made;
-    count *= std::min(rounds, std::max<std::size_t>(1, kMostRecorded / count));
-    return device_.record([&] { enqueue(count); });
-  }
-
- private:
-  void enqueue(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      sets_[next_].bound().run();
-      next_ = next_ + 1 == sets_.size() ? 0 : next_ + 1;
-    }
-  }
-  Device& device_;
-  std::vector<TensorSet>& sets_;
-  std::size_t next_ = 0;
-};
-
 /// A library may round to the dtype between the operations that make up one kernel, and weigh values with factors so
-/// rounded: two units of the dtype, of the element or of the tensor's typical one.
+/// rounded: three units of the dtype, of the element or of the tensor's typical one.
 ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call) {
   for (auto& [name, e] : expected)
     for (const TensorSlot& s : call.tensors()) {
@@ -96,7 +47,7 @@ ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call
         }
       const double typical = finite > 0 ? std::sqrt(squares / finite) : 0;
       for (std::size_t i = 0; i < e.bound.size(); ++i)
-        e.bound[i] += 2 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
+        e.bound[i] += 3 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
     }
   return expected;
 }
@@ -153,16 +104,7 @@ class PeerTrials {
   std::string error_;  // of all ways
 };
 
-void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, CeilingSource* ceiling, PeerTrials& peers) {
-  // Every set once, so that all pages are there; then until the clock has had time to rise.
-  calls.run(r.copies);
-  const Stopwatch warming;
-  double one = calls.run(1);
-  for (int i = 0; i < 1000 && warming.seconds() < 0.02; ++i) one = std::min(one, calls.run(1));
-  auto batch = static_cast<std::size_t>(std::clamp(std::ceil(kLeastSample / std::max(one, 1e-9)), 1.0, 4096.0));
-  const std::unique_ptr<Recording> recorded = calls.record(batch);
-  if (recorded)
-    for (const Stopwatch more; more.seconds() < kWarmRecorded;) recorded->run();
+void measure(BenchResult& r, Sampler& calls, const BenchOptions& options, CeilingSource* ceiling, PeerTrials& peers) {
   std::vector<double> samples;
   std::vector<Ceiling> ceilings;
   double spent = 0, since = 1e9, cpu = 0;
@@ -172,19 +114,19 @@ void measure(BenchResult& r, Rotation& calls, const BenchOptions& options, Ceili
       if (ceiling) ceilings.push_back(ceiling->sample());
       peers.sample();
       since = 0;
-      recorded ? recorded->run() : calls.run(1);  // brings code and page tables back; not counted
+      calls.touch();  // not counted
     }
     const double cpu_before = cpu_seconds();
-    const double seconds = recorded ? recorded->run() : calls.run(batch);
+    const double seconds = calls.run();
     cpu += cpu_seconds() - cpu_before;
-    samples.push_back(seconds / static_cast<double>(batch));
+    samples.push_back(seconds / static_cast<double>(calls.batch()));
     spent += seconds;
     since += seconds;
   }
   if (ceiling) ceilings.push_back(ceiling->sample());
   peers.finish(r.peers);
   r.time = summarise(samples);
-  r.iterations = static_cast<std::int64_t>(samples.size() * batch);
+  r.iterations = static_cast<std::int64_t>(samples.size() * calls.batch());
   r.cpu_seconds = cpu / static_cast<double>(r.iterations);
   if (!ceilings.empty()) {
     r.has_roof = true;
@@ -198,6 +140,8 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   const Call call = runner.prepare(entry, problem, options.overrides);
   Device& device = runner.device();
   r.compile_ms = call.compile_ms();
+  r.chosen = options.overrides;
+  r.tuned = call.tuned();
   if (call.empty()) throw Error(contextual(entry.id(), problem, "no output has elements; nothing can be measured"));
   r.work = call.instance().work(problem);
   for (const TensorSlot& s : call.tensors()) r.tensor_bytes += s.bytes;
@@ -227,7 +171,8 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
     return s.param->access == Access::InOut && !s.param->temporary;
   });
   const std::size_t cache = cache_bytes(device);
-  r.copies = copies_for(r.tensor_bytes, cache, options);
+  r.copies = sets_for(r.tensor_bytes, options.rotation_bytes ? options.rotation_bytes : 3 * cache, options.memory,
+                      options.most_copies);
   r.cached = r.copies * r.tensor_bytes < cache;
   PeerTrials peers(options, entry, call, inputs, expected, r.copies);
   if (exact) expected.clear();
@@ -235,7 +180,9 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
     sets.emplace_back(device, call);
     sets.back().reset(inputs);
   }
-  Rotation calls(device, sets);
+  std::vector<const BoundCall*> bound;
+  for (const TensorSet& set : sets) bound.push_back(&set.bound());
+  Sampler calls(device, bound, kWarm);
   measure(r, calls, options, ceiling, peers);
 
   // What the timed calls left must be what was verified; a call that changes its inputs is run once more from the

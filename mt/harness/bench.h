@@ -33,6 +33,8 @@ struct BenchResult {
   std::string error;          // why it is not verified or could not be measured; nothing below is valid then
   std::int64_t compared = 0;  // elements, before timing
   double compile_ms = 0;
+  Overrides chosen;  // tunables that the caller chose
+  Overrides tuned;   // or a tuner
   Work work;
   Summary time;            // seconds of one call
   double cpu_seconds = 0;  // of all threads, one call

@@ -71,6 +71,8 @@ Json entry_of(const BenchResult& r) {
   j["verified"] = r.verified;
   j["compared"] = r.compared;
   j["compile_ms"] = r.compile_ms;
+  if (!r.chosen.empty()) j["chosen"] = r.chosen;
+  if (!r.tuned.empty()) j["tuned"] = r.tuned;
   if (!r.error.empty()) return j;
   j["samples"] = r.time.count;
   j["spread"] = r.time.spread();
@@ -147,6 +149,7 @@ std::string bench_line(const BenchResult& r, std::size_t width, bool colour) {
       "{:<{}} {:>9} {:>8} {:>8} {} {:>6.1f}% {:>11.1f}{}{}\n", bench_name(r), width, time,
       rate_text(r.bytes_per_second()), rate_text(r.flops_per_second()), percent, 100 * r.time.spread(), r.compile_ms,
       r.has_roof && !r.roof.memory_bound() ? "  compute-bound" : "", r.cached ? "  in cache" : "");
+  if (!r.tuned.empty()) line += fmt::format("     as tile tune chose: {}\n", overrides_text(r.tuned));
   for (const PeerResult& p : r.peers)
     line += !p.error.empty() || p.time.count == 0
                 ? fmt::format("     {}: {}\n", p.name, p.error)

@@ -19,10 +19,7 @@ bool no_output(const std::vector<TensorSlot>& slots) {
 
 /// `; with threads=64`; empty where nothing was chosen.
 std::string chosen_text(const Overrides& overrides) {
-  std::string text;
-  for (const auto& [name, value] : overrides)
-    text += fmt::format("{}{}={}", text.empty() ? "; with " : ", ", name, value);
-  return text;
+  return overrides.empty() ? "" : "; with " + overrides_text(overrides);
 }
 
 }  // namespace
@@ -74,10 +71,29 @@ BoundCall Call::bind(std::map<std::string, BufferView> views) const {
 }
 
 Call Runner::prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides) {
+  if (std::optional<Call> call = tuned(entry, problem, overrides)) return std::move(*call);
   try {
     return checked(entry, problem, overrides);
   } catch (const Error& e) {
     throw Error(contextual(entry.id(), problem, e.what()) + chosen_text(overrides));
+  }
+}
+
+std::optional<Call> Runner::tuned(const KernelEntry& entry, const Problem& problem, const Overrides& overrides) {
+  if (!tuned_ || tuned_->all().empty() || !overrides.empty() || !problem.tunables().empty()) return std::nullopt;
+  std::optional<TunedChoice> choice;
+  try {
+    choice = tuned_->find(*backend_, device_->info(), entry, problem);
+  } catch (const Error&) {  // of the problem, which is told where it is planned
+  }
+  if (!choice) return std::nullopt;
+  try {
+    Call call = checked(entry, problem, choice->chosen);
+    call.tuned_ = choice->chosen;
+    return call;
+  } catch (const Error& e) {
+    tuned_->refuse(*choice, e.what());
+    return std::nullopt;
   }
 }
 

@@ -7,11 +7,13 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mt/harness/contract.h"
 #include "mt/harness/program_cache.h"
+#include "mt/harness/tuned.h"
 
 namespace mt {
 
@@ -60,6 +62,8 @@ class Call {
   bool has_atomics() const;
   /// Tracing, passes and compilation; parts that the process had compiled before cost nothing.
   double compile_ms() const { return compile_ms_; }
+  /// Tunables that a tuner chose for exactly this problem; empty where the plan, or the caller, chose.
+  const Overrides& tuned() const { return tuned_; }
 
   /// The same call with other kernels for its stages, by `PreparedStage::index`, compiled as they are. Throws Error.
   Call with_kernels(const std::vector<Kernel>& stages) const;
@@ -79,6 +83,7 @@ class Call {
   std::vector<PreparedStage> stages_;
   bool empty_ = false;
   double compile_ms_ = 0;
+  Overrides tuned_;
 };
 
 class Runner {
@@ -87,14 +92,19 @@ class Runner {
   Runner(const Backend& backend, Device& device) : backend_(&backend), device_(&device) {}
   /// Throws Error, `[kernel/dtype] sentence; problem n:5; with threads=64`, for whatever breaks the kernel's contract.
   Call prepare(const KernelEntry& entry, const Problem& problem, const Overrides& overrides = {});
+  /// From now on a problem for which neither the caller nor the problem chooses tunables is run with those that the
+  /// store, which outlives the runner, has for it. A choice that can't be used is noted there, and the plan's is.
+  void use(const TunedStore* store) { tuned_ = store; }
   Device& device() const { return *device_; }
   const Backend& backend() const { return *backend_; }
   const ProgramCache& programs() const { return programs_; }
 
  private:
+  std::optional<Call> tuned(const KernelEntry& entry, const Problem& problem, const Overrides& overrides);
   Call checked(const KernelEntry& entry, const Problem& problem, const Overrides& overrides);
   const Backend* backend_;
   Device* device_;
+  const TunedStore* tuned_ = nullptr;
   ProgramCache programs_;
 };
 

@@ -17,6 +17,7 @@ void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const
   const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
   TensorSet set(runner.device(), call);
   r.empty = call.empty();
+  r.tuned = overrides_text(call.tuned());
   set.run(inputs);
   add_sentence(r.error, set.damage(inputs));
   if (r.empty) return;
@@ -37,7 +38,8 @@ void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const
         r.error = fmt::format("{}: element {} differs between two runs on the same inputs", outputs[t].name, *at);
   }
   if (options.alone && r.error.empty())
-    add_sentence(r.error, compare_alone(runner, entry, call, inputs, outputs, options.overrides));
+    add_sentence(r.error, compare_alone(runner, entry, call, inputs, outputs,
+                                        call.tuned().empty() ? options.overrides : call.tuned()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace mt {
 
 struct CaseResult {
   std::string kernel, dtype, problem, device;
+  std::string tuned;  // tunables that a tuner chose for this problem, `threads=64, width=8`
   bool passed = false;
   bool empty = false;         // no output has elements: nothing was launched, nothing to compare
   std::int64_t compared = 0;  // elements

@@ -28,6 +28,7 @@ std::string test_json(const CaseResult& r) {
   j["bound"] = r.bound;
   j["bound_used"] = r.ratio;
   if (r.empty) j["empty"] = true;
+  if (!r.tuned.empty()) j["tuned"] = r.tuned;
   if (!r.error.empty()) j["error"] = r.error;
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -44,6 +45,7 @@ std::string totals_text(const TestTotals& t, const std::string& device, bool col
                                  t.failed ? painted(grouped(t.failed) + " failed", "31", colour) : "0 failed",
                                  t.empty ? fmt::format(" ({} of size zero: nothing launched)", grouped(t.empty)) : "",
                                  count_of(t.compared, "element"), time_text(t.seconds));
+  if (t.tuned > 0) text += fmt::format("{} ran with what tile tune chose\n", count_of(t.tuned, "case"));
   if (!t.unchecked.empty())
     text += fmt::format("{}: nothing was compared for {}\n", painted("UNCHECKED", "31", colour), listed(t.unchecked));
   return text;

@@ -71,6 +71,7 @@ class Progression {
       ++totals_.cases;
       totals_.failed += r.passed ? 0 : 1;
       totals_.empty += r.empty ? 1 : 0;
+      totals_.tuned += r.tuned.empty() ? 0 : 1;
       compared_[n] += r.compared;
       if (observer_.after) observer_.after(r);
     }
@@ -105,6 +106,7 @@ TestTotals run_tests(Runner& runner, const std::vector<const KernelEntry*>& entr
                      const TestObserver& observer) {
   const std::vector<Selected> all = selected(runner.backend(), entries, options);
   Progression progress(all, options, observer);
+  runner.use(options.tuned);
   for (std::size_t n = 0; n < all.size(); ++n) progress.run(runner, n);
   return progress.totals();
 }
@@ -121,6 +123,7 @@ TestTotals run_tests(const Backend& backend, const std::function<std::unique_ptr
       Worker(const Backend& b, std::unique_ptr<Device> d) : device(std::move(d)), runner(b, *device) {}
     };
     const auto w = std::make_shared<Worker>(backend, open());
+    w->runner.use(options.tuned);
     return [w, &progress](std::size_t n) { progress.run(w->runner, n); };
   });
   return progress.totals();

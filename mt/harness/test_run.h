@@ -13,6 +13,7 @@ struct TestTotals {
   std::int64_t kernels = 0;  // names
   std::int64_t pairs = 0;    // kernel x dtype
   std::int64_t cases = 0, failed = 0, empty = 0;
+  std::int64_t tuned = 0;     // cases that ran with what a tuner chose
   std::int64_t compared = 0;  // elements
   /// kernel/dtype of pairs where no case compared an element.
   std::vector<std::string> unchecked;
@@ -23,10 +24,11 @@ struct TestTotals {
 
 struct TestOptions {
   Overrides overrides;
-  Problem changes;      // laid over every case; cases that become equal run once
-  bool repeat = true;   // the first case of each kernel and dtype that compares something is run twice
-  bool alone = true;    // items of every batch are also run by themselves
-  bool derived = true;  // with the cases that follow from the kernel's own, where there are no changes
+  Problem changes;                    // laid over every case; cases that become equal run once
+  bool repeat = true;                 // the first case of each kernel and dtype that compares something is run twice
+  bool alone = true;                  // items of every batch are also run by themselves
+  bool derived = true;                // with the cases that follow from the kernel's own, where there are no changes
+  const TunedStore* tuned = nullptr;  // choices to use where a case and `overrides` make none
 };
 
 /// Called before each case (`done` of `total` are finished) and after it.

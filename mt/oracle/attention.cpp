@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "mt/oracle/block.h"
@@ -177,6 +178,47 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
     }
   });
   return out;
+}
+
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem) {
+  AttentionExpected all;
+  const std::int64_t items = lengths.count();
+  const auto item = [&](const HostTensor& t, std::int64_t b) {
+    HostTensor part(t.name, t.dtype, {t.count() / items});
+    const auto bytes = static_cast<std::size_t>(part.count() * size_of(t.dtype));
+    std::memcpy(part.data.data(), t.data.data() + static_cast<std::size_t>(b) * bytes, bytes);
+    return part;
+  };
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (std::int64_t b = 0; b < items; ++b) {
+    Attention a = problem;
+    a.n_kv = std::min(static_cast<std::int64_t>(lengths.int_at(b)), a.kv_stride);
+    const AttentionExpected one = attention(item(q, b), item(k, b), item(v, b), a);
+    append(all.output.value, one.output.value);
+    append(all.output.bound, one.output.bound);
+    append(all.lse.value, one.lse.value);
+    append(all.lse.bound, one.lse.bound);
+  }
+  return all;
+}
+
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table) {
+  require(pages.shape.size() == 4 && table.shape.size() == 2, "pages have four axes, their table has two");
+  const std::int64_t heads = pages.shape[1], page = pages.shape[2], dim = pages.shape[3];
+  const std::int64_t items = table.shape[0], each = table.shape[1];
+  HostTensor cache(pages.name, pages.dtype, {items, heads, each * page, dim});
+  const auto bytes = static_cast<std::size_t>(page * dim * size_of(pages.dtype));
+  for (std::int64_t b = 0; b < items; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < each; ++i) {
+        const auto from = static_cast<std::size_t>(table.int_at(b * each + i) * heads + h);
+        const auto to = static_cast<std::size_t>((b * heads + h) * each + i);
+        std::memcpy(cache.data.data() + to * bytes, pages.data.data() + from * bytes, bytes);
+      }
+  return cache;
 }
 
 }  // namespace mt::oracle

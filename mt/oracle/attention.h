@@ -44,4 +44,13 @@ struct AttentionExpected {
 /// top.
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
 
+/// The same for a batch: each tensor with a leading axis of items, item b of which has lengths[b] keys (at most
+/// kv_stride, which must be given).
+AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
+                            const Attention& problem);
+
+/// The cache [batch, kv_heads, pages of an item * page, head_dim] that pages [n_pages, kv_heads, page, head_dim] and a
+/// table [batch, pages of an item] describe.
+HostTensor from_pages(const HostTensor& pages, const HostTensor& table);
+
 }  // namespace mt::oracle

@@ -75,7 +75,7 @@ TEST(Attention, CausalQueriesAreTheLastOfTheSequence) {
   const AttentionExpected all = attention(q, k, v, {.queries = 3, .head_dim = 8, .n_kv = 5, .causal = true});
   for (std::int64_t i = 0; i < 3; ++i) {
     HostTensor one("q", DType::F32, {1, 8});
-    for (std::int64_t d = 0; d < 8; ++d) one.set(d, q.get(i * 8 + d));
+    for (std::int64_t d = 0; d < 8; ++d) one.set(d, q.at(i * 8 + d));
     const AttentionExpected alone = attention(one, k, v, {.head_dim = 8, .n_kv = 3 + i, .kv_stride = 5});
     for (std::int64_t d = 0; d < 8; ++d)
       EXPECT_DOUBLE_EQ(all.output.value[static_cast<std::size_t>(i * 8 + d)],

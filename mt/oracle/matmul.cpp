@@ -35,7 +35,7 @@ Expected matmul(const HostTensor& a, const HostTensor& b, const Matmul& p) {
   const std::vector<double> right = rows_of_depth(b, p.n, p.k, !p.b_transposed);
   Expected out = blank(p.m * p.n);
   std::vector<char> unspecified(out.value.size());
-  const double relative = kUnit * (sum_factor(p.k, 1) + 2);
+  const double relative = kUnit * (sum_factor(p.k, p.chains) + 2);
   parallel_for(p.m, grain_for(p.n * p.k), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < p.n; ++j) {
@@ -48,7 +48,13 @@ Expected matmul(const HostTensor& a, const HostTensor& b, const Matmul& p) {
           magnitude += std::fabs(product);
           if (std::isfinite(product)) finite += std::fabs(product);
         }
-        put(out, i * p.n + j, {sum, relative * magnitude + static_cast<double>(p.k) * kTiny});
+        double bound = relative * magnitude + static_cast<double>(p.k) * kTiny;
+        if (p.addend) {
+          const double c = p.beta * p.addend->at(i * p.n + j);
+          sum = p.alpha * sum + c;
+          bound = std::fabs(p.alpha) * bound + kUnit * (std::fabs(c) + std::fabs(sum)) + kTiny;
+        }
+        put(out, i * p.n + j, {sum, bound});
         unspecified[static_cast<std::size_t>(i * p.n + j)] =
             !std::isnan(sum) && finite > static_cast<double>(std::numeric_limits<float>::max());
       }

@@ -157,4 +157,35 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
   return out;
 }
 
+Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                     const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
+                                     double weight_roundoff, double chains) {
+  const std::int64_t rows = x.shape[0], experts = words.shape[0], columns = words.shape[1];
+  require(offsets.count() == experts + 1, "the list of experts has one offset more than there are experts");
+  /// `count` of the `all` equal parts of t from part `first` on, of shape `shape`.
+  const auto part = [](const HostTensor& t, std::int64_t first, std::int64_t count, std::int64_t all,
+                       std::vector<std::int64_t> shape) {
+    HostTensor p(t.name, t.dtype, std::move(shape));
+    const std::size_t bytes = all == 0 ? 0 : t.data.size() / static_cast<std::size_t>(all);
+    std::copy_n(t.data.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(first) * bytes),
+                static_cast<std::size_t>(count) * bytes, p.data.begin());
+    return p;
+  };
+  Expected out;
+  for (std::int64_t e = 0; e < experts; ++e) {
+    const std::int64_t begin = e == 0 ? 0 : std::min(offsets.int_at(e), rows);
+    const std::int64_t end = e + 1 == experts ? rows : std::min(offsets.int_at(e + 1), rows);
+    require(begin <= end && begin * columns == static_cast<std::int64_t>(out.value.size()),
+            "the offsets of experts must ascend");
+    if (begin == end) continue;
+    const auto own = [&](const HostTensor& t) { return part(t, e, 1, experts, {t.shape[1], t.shape[2]}); };
+    const Expected one = quantised_matmul(part(x, begin, end - begin, rows, {end - begin, x.shape[1]}), own(words),
+                                          own(scales), own(biases), bits, group, weight_roundoff, chains);
+    require(one.unspecified.empty(), "experts with products beyond f32 are not supported");
+    out.value.insert(out.value.end(), one.value.begin(), one.value.end());
+    out.bound.insert(out.bound.end(), one.bound.begin(), one.bound.end());
+  }
+  return out;
+}
+
 }  // namespace mt::oracle

@@ -33,4 +33,10 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
                           const HostTensor& biases, int bits, std::int64_t group, double weight_roundoff = 0,
                           double chains = 64);
 
+/// The same where rows of x belong to matrices of their own: `words` [experts, N, words], scales and biases alike, and
+/// expert e has the rows from offsets[e] to offsets[e + 1], the first from 0 and the last to the end.
+Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                     const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
+                                     double weight_roundoff, double chains);
+
 }  // namespace mt::oracle

@@ -56,13 +56,13 @@ Expected softmax(const HostTensor& x, double exp_loss) {
   return out;
 }
 
-Expected logsumexp(const HostTensor& x) {
+Expected logsumexp(const HostTensor& x, double exp_loss) {
   const Rows r = rows_of(x);
   Expected out = blank(r.rows);
   const auto one_row = [&](std::int64_t row, const std::vector<double>& values) {
     const Row m = measure(values);
     const double tail = std::isfinite(m.top) ? std::log(m.sum) : 0, value = m.top + tail;
-    put(out, row, {value, m.sum_error + kUnit * (kLogError * tail + std::fabs(value)) + kTiny});
+    put(out, row, {value, m.sum_error + exp_loss + kUnit * (kLogError * tail + std::fabs(value)) + kTiny});
   };
   each_row(x, r, one_row, 4);
   return out;

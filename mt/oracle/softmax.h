@@ -10,6 +10,7 @@ namespace mt::oracle {
 Expected softmax(const HostTensor& x, double exp_loss = 0);
 
 /// max + log(sum of exp(x - max)), one a row: -inf for a row of -inf or without elements, +inf for one with +inf.
-Expected logsumexp(const HostTensor& x);
+/// `exp_loss` as for softmax.
+Expected logsumexp(const HostTensor& x, double exp_loss = 0);
 
 }  // namespace mt::oracle

@@ -77,6 +77,15 @@ def running(folder):
     expect("--json", document["threads"] == 256 and document["buffers"][0]["index"] == 1, document)
 
 
+PACKED = """#include <metal_stdlib>
+using namespace metal;
+kernel void packed(device const packed_float3* x [[buffer(0)]], device packed_char3* y [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  y[i] = packed_char3(char3(float3(x[i]) + 1.0f));
+}
+"""
+
+
 def misuse(folder):
     pathlib.Path("scale.metal").write_text(SCALE)
     geometry = ["--grid", "4", "--tpg", "64"]
@@ -109,6 +118,12 @@ def misuse(folder):
     expect_run([*RUN, "scale", *geometry, "--buffer", "0=arange:f32:256"], 1, "nothing is bound to buffer 1")
     expect_run([*RUN, "scale", *geometry, "--buffer", "0=arange:f16:256", "1=zeros:f32:256", "2=f32:1"], 1,
                "takes f32, not f16")
+    # Packed vectors of three have no gap behind them.
+    pathlib.Path("packed.metal").write_text(PACKED)
+    packed = ["metal", "run", "packed.metal", "--kernel", "packed", "--grid", "1", "--tpg", "2"]
+    expect_run([*packed, "--buffer", "0=arange:f32:6", "1=arange:i8:6"], 0, "buffer 1: i8 [6]: 1 to 6")
+    expect_run([*packed, "--buffer", "0=arange:f16:6", "1=arange:i8:6"], 1, "takes f32, not f16")
+    expect_run([*packed, "--buffer", "0=arange:f32:6", "1=arange:i16:6"], 1, "takes i8, not i16")
     expect_run([*RUN, "scale", "--grid", "1", "--tpg", "1025", *X], 1, "1025 threads")
     expect_run([*RUN, "dynamic", "--grid", "1", "--tpg", "64", "--buffer", "0=zeros:u32:64", "--threadgroup",
                 "0=40000"], 1, "32768")

@@ -56,14 +56,17 @@ def without_kernels(folder, can_run):
 def slice_of(mlx, folder):
     """Kernels of MLX run and agree; one that is broken on purpose is found; one that is not there is named."""
     lines = f"{folder}/mlx.jsonl"
-    run = expect_run(reference("--mlx", mlx, "--cases", "1", "--json", lines, "mt_softmax", "mt_sdpa_vector", "mt_qmv",
-                               "mt_affine_quantize_int4", "mt_rms_norm", "--dtype", "f16"), 0, "all agree", "ours on metal-host")
+    run = expect_run(reference("--mlx", mlx, "--cases", "1", "--json", lines, "mt_softmax", "mt_sdpa_vector", "mt_qmv", "mt_sort",
+                               "ffai_sdpa_decode_d64", "ffai_gather", "mt_affine_quantize_int4", "mt_rms_norm", "--dtype", "f16"), 0, "all agree", "ours on metal-host")
     rows = [json.loads(line) for line in pathlib.Path(lines).read_text().splitlines()]
     ran = [row for row in rows if "missing" not in row]
     expect("kernels of MLX were compared", len(ran) >= 6 and all(row["verdict"] == "agree" for row in ran), run)
     expect("elements were compared", all(row["compared"] > 0 for row in ran), rows)
     expect("ours was compared with MLX's",
            any(row.get("different", 1) < row["compared"] for row in ran if "difference" in row), rows)
+    names = " ".join(row["mlx_kernel"] for row in ran)
+    for part in ("_bool_mask", "_float_mask_sinks", "steel_gemm_splitk", "gemv", "sort_mbsort", "gather_front"):
+        expect(f"{part} was run", part in names, names)
     expect("another definition is stated", any("differs" in row for row in ran), rows)
     expect_run(["bench", "--reference", "mlx", "--mlx", mlx, "mt_softmax", "--dtype", "f32", "--seconds", "0.1"], 0,
                "say nothing about a GPU", "(emulated)")
@@ -79,6 +82,10 @@ def slice_of(mlx, folder):
     (broken / KERNELS / "logsumexp.h").unlink()
     expect_run(reference("--mlx", str(broken), "--cases", "1", "mt_softmax", "mt_logsumexp", "--dtype", "f32"), 1,
                "MLX is wrong: mt_softmax/f32", "not compared: mt_logsumexp", "has no logsumexp.h")
+    attention = broken / KERNELS / "sdpa_vector.h"
+    attention.write_text(attention.read_text().replace("has_sinks", "has_others"))
+    expect_run(reference("--mlx", str(broken), "--cases", "1", "ffai_sdpa_decode_d64", "--dtype", "f32"), 0,
+               "knows of no has_sinks, so sdpa_vector cannot be asked for it", "all agree")
     (broken / KERNELS / "softmax.h").write_text(text.replace(good, "normalizer = missing / "))
     expect_run(reference("--mlx", str(broken), "--cases", "1", "mt_softmax", "--dtype", "f32"), 1, "missing", "softmax.h")
 

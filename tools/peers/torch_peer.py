@@ -95,6 +95,89 @@ def plain(kernel, sizes, reals):
     raise Refused(f"no counterpart of {kernel}")
 
 
+def quantised_product(kernel, sizes, dtype, device):
+    """Ways to out[m, n] = x times the transpose of a matrix of 4-bit codes: tinygemm's kernel over the matrix in its own
+    order, and dequantisation before a product. Each is (what is made of the tensors once, what is timed)."""
+    bits = {"mt_qmv": 4, "mt_qmm_mma_b4": 4}.get(kernel)
+    if bits is None:
+        raise Refused(f"no counterpart of {kernel}")
+    group = sizes["group_size"]
+
+    def pack(w, scales, biases, x):
+        codes = (w[..., None] >> torch.arange(0, 32, 4, device=w.device, dtype=torch.int32)) & 15
+        codes = codes.reshape(w.shape[0], -1)
+        # It counts codes from 8 on, and the first of two is the upper half of a byte.
+        packed = torch.ops.aten._convert_weight_to_int4pack((codes[:, ::2] << 4 | codes[:, 1::2]).to(torch.uint8), 8)
+        zeros = biases.float() + 8 * scales.float()
+        return packed, torch.stack([scales.t(), zeros.to(scales.dtype).t()], -1).contiguous(), x
+
+    def dequantised(w, scales, biases, x):
+        weights = affine(4)(w.reshape(-1, group // 8), scales.reshape(-1), biases.reshape(-1))
+        return x @ weights.reshape(w.shape[0], -1).t()
+
+    def unchanged(*tensors):
+        return tensors
+    def whole(w, scales, biases, x):
+        return affine(4)(w.reshape(-1, group // 8), scales.reshape(-1), biases.reshape(-1)).reshape(w.shape[0], -1).t().contiguous(), x
+    ways = {"dequantised": (unchanged, dequantised), "not quantised": (whole, lambda weights, x: x @ weights), "compiled": (unchanged, torch.compile(dequantised, dynamic=False))}
+    if device == "cuda" and dtype == "bf16" and group in (32, 64, 128, 256):
+        ways["tinygemm"] = (pack, lambda packed, zeros, x: torch.ops.aten._weight_int4pack_mm(x, packed, group, zeros))
+    return ways
+
+
+def product(kernel, reals):
+    turn_a, turn_b = kernel.endswith(("_tn", "_tt")), kernel.endswith(("_nt", "_tt"))
+    if kernel.endswith("_addmm"):
+        return {"eager": lambda a, b, c: torch.addmm(c, a, b, beta=reals.get("beta", 1), alpha=reals.get("alpha", 1))}
+    return {"eager": lambda a, b: torch.matmul(a.t() if turn_a else a, b.t() if turn_b else b)}
+
+
+def whole_attention(kernel, sizes, reals, device):
+    """Ways to attention of a sequence; causal ones line up the last query with the last key."""
+    causal, scale = kernel == "mt_sdpa_prefill", reals.get("scale")
+    if device == "cpu":
+        if causal and sizes["q_len"] != sizes["k_len"]:
+            raise Refused("no counterpart of causal attention with fewer queries than keys")
+        return {"sdpa": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale,
+                                                                       enable_gqa=q.shape[1] != k.shape[1])}
+    ways = {"flash": lambda q, k, v: torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False, scale=scale)[0]}
+    if not causal or sizes["q_len"] == sizes["k_len"]:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        def cudnn(q, k, v):
+            with sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
+        ways["cudnn"] = cudnn
+    return ways
+
+
+def flash_decode(sizes, reals, device):
+    """Ways to attention of the newest tokens where every item has all keys; they give the log of the sums as well."""
+    n, scale = sizes["queries"], reals.get("scale")
+    groups = sizes["n_q_heads"] // sizes["n_kv_heads"]
+    if device == "cpu":
+        raise Refused("no counterpart that gives the log of the sums")
+
+    def flash(q, k, v, lengths):
+        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, n > 1, False, scale=scale)[:2]
+
+    def packed(function):
+        def run(q, k, v, lengths):
+            rows = q.reshape(q.shape[0], k.shape[1], groups, q.shape[-1])
+            out, lse = function(rows, k, v)
+            return out.reshape(q.shape), lse.reshape(q.shape[:3])
+        return run
+
+    def cudnn(q, k, v):
+        return torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, False, False, scale=scale)[:2]
+    ways = {"flash": flash}
+    if n == 1:
+        ways["cudnn"] = lambda q, k, v, lengths: cudnn(q, k, v)
+        ways["packed flash"] = packed(lambda q, k, v: torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, False, False, scale=scale)[:2])
+        ways["packed cudnn"] = packed(cudnn)
+    return ways
+
+
 def attention(kernel, sizes, reals, device):
     """Ways to one query token's attention over the first n_kv positions."""
     if sizes.get("queries", 1) != 1 or sizes.get("has_sink", 0) or sizes.get("sink_end", 0) or sizes.get("window_start", 0):
@@ -128,8 +211,20 @@ class Problem:
     def __init__(self, message, device):
         self.device, self.graphs = device, {}
         sizes, reals = message["sizes"], message["reals"]
-        if "sdpa" in message["kernel"]:
+        once = {}  # what a way makes of the tensors before it is timed
+        if message["kernel"].startswith("mt_steel_gemm"):
+            self.ways = product(message["kernel"], reals)
+        elif message["kernel"] == "mt_gemv":
+            self.ways = {"eager": torch.mv}
+        elif message["kernel"] in ("mt_sdpa_prefill", "mt_sdpa_full"):
+            self.ways = whole_attention(message["kernel"], sizes, reals, device)
+        elif message["kernel"] == "mt_flash_decode":
+            self.ways = flash_decode(sizes, reals, device)
+        elif "sdpa" in message["kernel"]:
             self.ways = attention(message["kernel"], sizes, reals, device)
+        elif "qmv" in message["kernel"] or message["kernel"].startswith("mt_qmm"):
+            both = quantised_product(message["kernel"], sizes, message["dtype"], device)
+            once, self.ways = ({name: pair[i] for name, pair in both.items()} for i in (0, 1))
         else:
             function = plain(message["kernel"], sizes, reals)
             self.ways = {"eager": function, "compiled": torch.compile(function, dynamic=False)}
@@ -139,9 +234,10 @@ class Problem:
         self.outputs = [t for t in message["tensors"] if t["access"] == "out"]
         first = {t["name"]: self.load(t) for t in message["tensors"] if t["access"] == "in"}
         self.sets = [first] + [{n: t.clone() for n, t in first.items()} for _ in range(message["copies"] - 1)]
-        self.errors = {}
+        self.errors, self.arguments = {}, {}
         for name in list(self.ways):
             try:
+                self.arguments[name] = [once[name](*s.values()) if name in once else tuple(s.values()) for s in self.sets]
                 self.call(name, 0)
             except Exception as error:  # a backend that does not take this problem
                 self.errors[name] = str(error).strip().splitlines()[0][:200]
@@ -161,7 +257,7 @@ class Problem:
 
     def call(self, way, index):
         # Positional: Python functions of torch differ in the names of their arguments.
-        result = self.ways[way](*self.sets[index].values())
+        result = self.ways[way](*self.arguments[way][index])
         return result if isinstance(result, tuple) else (result,)
 
     def run(self, way):

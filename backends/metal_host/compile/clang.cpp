@@ -3,12 +3,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
 
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -49,19 +55,37 @@ std::string identity(const std::string& path) {
   return fmt::format("{} {} {}", path, s.st_size, s.st_mtime);
 }
 
+/// Of the program that runs; empty where the system does not say.
+fs::path own_folder() {
+  std::error_code e;
+#if defined(__APPLE__)
+  std::uint32_t bytes = 0;
+  _NSGetExecutablePath(nullptr, &bytes);
+  std::string path(bytes, '\0');
+  if (_NSGetExecutablePath(path.data(), &bytes) != 0) return {};
+  return fs::canonical(path.c_str(), e).parent_path();
+#else
+  return fs::read_symlink("/proc/self/exe", e).parent_path();
+#endif
+}
+
 std::string find_plugin() {
   if (const char* set = std::getenv("MT_MSL_CHECK")) return access(set, R_OK) == 0 ? set : "";
-  std::error_code e;
-  const std::string beside = (fs::read_symlink("/proc/self/exe", e).parent_path() / "libmt_msl_check.so").string();
+  const std::string beside = (own_folder() / "libmt_msl_check.so").string();
   return access(beside.c_str(), R_OK) == 0 ? beside : "";
 }
+
+/// Held while pipes are made and a program is started: POSIX marks a pipe as closed on exec only after it is made, and
+/// a program started in between would keep another's input open.
+std::mutex starting;
 
 struct Pipe {
   int read = -1, write = -1;
   Pipe() {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("metal-host: no pipe: {}", std::strerror(errno)));
+    if (pipe(ends) != 0) throw Error(fmt::format("metal-host: no pipe: {}", std::strerror(errno)));
     read = ends[0], write = ends[1];
+    for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
   }
   ~Pipe() { close_read(), close_write(); }
   Pipe(const Pipe&) = delete;
@@ -96,13 +120,13 @@ class NoSigpipe {
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before_);
   }
   ~NoSigpipe() {
-    if (!sigismember(&before_, SIGPIPE)) {
+    sigset_t waiting;
+    if (!sigismember(&before_, SIGPIPE) && sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE)) {
       sigset_t pipe_signal;
       sigemptyset(&pipe_signal);
       sigaddset(&pipe_signal, SIGPIPE);
-      const timespec none{0, 0};
-      while (sigtimedwait(&pipe_signal, nullptr, &none) > 0) {
-      }
+      int taken = 0;
+      sigwait(&pipe_signal, &taken);
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
@@ -151,6 +175,7 @@ ClangRun run_clang(const std::vector<std::string>& arguments, std::string_view i
   argv.push_back(const_cast<char*>(clang_path().c_str()));
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
+  std::unique_lock lock(starting);
   Pipe in, out, err;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -160,6 +185,7 @@ ClangRun run_clang(const std::vector<std::string>& arguments, std::string_view i
   pid_t child = 0;
   const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  lock.unlock();
   if (failed) throw Error(fmt::format("metal-host: {} cannot be started: {}", clang_path(), std::strerror(failed)));
   in.close_read(), out.close_write(), err.close_write();
   ClangRun run;
@@ -201,6 +227,11 @@ std::vector<std::string> language_arguments(int language, int optimise, bool che
     "-D__METAL__=1",
     fmt::format("-D__METAL_VERSION__={}", language),
     fmt::format("-O{}", optimise),
+    // Time to compile: addresses lead to lines alone, and what clang makes is not verified once more.
+    "-gno-column-info",
+    "-disable-llvm-verifier",
+    "-mllvm",
+    "-experimental-debug-variable-locations=false",
     "-Wno-unknown-pragmas",
     "-Wno-duplicate-decl-specifier",
     "-Wno-defaulted-function-deleted",

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -177,6 +178,33 @@ TEST_F(MslCompiler, TwoProcessesStartAnEmptyCacheAtOnce) {
   EXPECT_EQ(folders, 1u);
   EXPECT_EQ(left_over, 0u);
   EXPECT_EQ(precompiled, 1u);
+  fs::remove_all(folder);
+}
+
+TEST_F(MslCompiler, ACacheThatCannotBeMadeIsNotedAndNotNeeded) {
+  const fs::path folder = fs::temp_directory_path() / ("mt_msl_cacheless_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const std::string self = fs::read_symlink("/proc/self/exe").string(), said = folder / "said";
+  std::ofstream(folder / "file") << "no folder";
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("MT_CACHE_DIR", (folder / "file/cache").c_str(), 1);
+    setenv("TMPDIR", folder.c_str(), 1);
+    if (!std::freopen(said.c_str(), "w", stderr)) _exit(126);
+    execl(self.c_str(), self.c_str(), "--gtest_filter=MslCompiler.SaysWhatTheKernelTakes", "--gtest_brief=1",
+          static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  std::ifstream file(said);
+  const std::string all((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(all.find("note: precompiled headers are not kept: cannot make"), std::string::npos) << all;
+  // What stood in for the cache is gone with the process.
+  std::size_t left = 0;
+  for (const auto& e : fs::directory_iterator(folder)) left += e.is_directory();
+  EXPECT_EQ(left, 0u);
   fs::remove_all(folder);
 }
 

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -34,28 +38,84 @@ void remove_old(const fs::path& root, const std::string& own) {
   }
 }
 
-std::string make_folder() {
+void write_headers(const std::string& folder) {
+  for (std::size_t i = 0; i < kShimFileCount; ++i) {
+    std::ofstream file(folder + "/" + kShimFiles[i].name, std::ios::binary);
+    file << kShimFiles[i].bytes;
+    if (!file.flush()) throw Error(fmt::format("cannot write in {}", folder));
+  }
+}
+
+/// The folder of the cache; throws Error where it cannot be made.
+std::string kept_folder() {
   const fs::path root = ObjectCache::standard_folder("metal-host-shim");
   const std::string folder = (root / shim_hash()).string();
-  if (fs::exists(folder)) return folder;
-  const std::string temporary = temporary_name(folder);
   std::error_code e;
+  if (fs::exists(folder, e)) return folder;
+  const std::string temporary = temporary_name(folder);
   fs::create_directories(temporary, e);
-  if (e) throw Error(fmt::format("metal-host: cannot make {}: {}; set MT_CACHE_DIR", temporary, e.message()));
-  for (std::size_t i = 0; i < kShimFileCount; ++i) {
-    std::ofstream file(temporary + "/" + kShimFiles[i].name, std::ios::binary);
-    file << kShimFiles[i].bytes;
-    if (!file.flush()) throw Error(fmt::format("metal-host: cannot write in {}; set MT_CACHE_DIR", temporary));
+  if (e) throw Error(fmt::format("cannot make {}: {}", folder, e.message()));
+  std::error_code ignored;
+  try {
+    write_headers(temporary);
+  } catch (const Error&) {
+    fs::remove_all(temporary, ignored);
+    throw;
   }
   fs::rename(temporary, folder, e);
   if (e) {
     // Another process was first, with the same bytes.
-    std::error_code ignored;
     fs::remove_all(temporary, ignored);
-    if (!fs::exists(folder)) throw Error(fmt::format("metal-host: cannot make {}: {}", folder, e.message()));
+    if (!fs::exists(folder, ignored)) throw Error(fmt::format("cannot make {}: {}", folder, e.message()));
   }
   remove_old(root, shim_hash());
   return folder;
+}
+
+/// A folder of this process, gone when it ends.
+class PassingFolder {
+ public:
+  PassingFolder() {
+    std::error_code e;
+    path_ = (fs::temp_directory_path(e) / "metaltile-XXXXXX").string();
+    if (e || !mkdtemp(path_.data()))
+      throw Error(
+          fmt::format("metal-host: no folder can be made for the headers of the Metal library, not even {}; "
+                      "set MT_CACHE_DIR or TMPDIR to where this user may write",
+                      path_));
+    owner_ = getpid();
+    write_headers(path_);
+  }
+  ~PassingFolder() {
+    std::error_code ignored;
+    if (getpid() == owner_) fs::remove_all(path_, ignored);
+  }
+  PassingFolder(const PassingFolder&) = delete;
+  PassingFolder& operator=(const PassingFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  pid_t owner_ = 0;
+};
+
+/// Where the cache can be read but not written, or not made at all, each process makes its own.
+const std::string& passing_folder(const std::string& why) {
+  static const PassingFolder folder;
+  static const bool noted = [&] {
+    fmt::print(stderr, "note: precompiled headers are not kept: {}; set MT_CACHE_DIR\n", why);
+    return true;
+  }();
+  (void)noted;
+  return folder.path();
+}
+
+std::string make_folder() {
+  try {
+    return kept_folder();
+  } catch (const Error& e) {
+    return passing_folder(e.what());
+  }
 }
 
 }  // namespace
@@ -78,10 +138,15 @@ const std::string& shim_folder() {
 std::string precompiled_shim(const std::vector<std::string>& arguments) {
   std::string key = clang_identity();
   for (const std::string& a : arguments) key += "\n" + a;
-  const std::string path = fmt::format("{}/{}.pch", shim_folder(), hash_hex(key));
+  const std::string name = fmt::format("/{}.pch", hash_hex(key));
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
+  std::string path = shim_folder() + name;
   if (fs::exists(path)) return path;
+  if (access(shim_folder().c_str(), W_OK) != 0) {
+    path = passing_folder(fmt::format("cannot write in {}: {}", shim_folder(), std::strerror(errno))) + name;
+    if (fs::exists(path)) return path;
+  }
   const std::string temporary = temporary_name(path);
   std::vector<std::string> all = arguments;
   all.insert(all.end(), {"-I", shim_folder(), "-emit-pch", "-o", temporary, shim_folder() + "/msl_shim.h"});

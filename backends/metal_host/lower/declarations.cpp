@@ -161,8 +161,18 @@ void Unit::threadgroup_variables() {
         dims += join(k, close + 1);
         k = close + 1;
       }
-      if (text(k) == "=" || text(k) == "{")
-        error(i, fmt::format("threadgroup variable '{}' cannot be initialised; assign to it", variable_name));
+      if (text(k) == "=" || text(k) == "{") {
+        const std::size_t open = text(k) == "=" ? k + 1 : k;
+        const bool zeros =
+            text(open) == "{" && (text(open + 1) == "}" || (text(open + 1) == "0" && text(open + 2) == "}"));
+        // Text of MLX's has `= {0}`, so Apple's compiler takes that much; the memory counts as unwritten all the same.
+        if (zeros)
+          out_.warnings.push_back(
+              fmt::format("{}: warning: threadgroup variable '{}' is not sure to be initialised by this; assign to it",
+                          place(i), variable_name));
+        else
+          error(i, fmt::format("threadgroup variable '{}' cannot be initialised; assign to it", variable_name));
+      }
       while (k < live_.size() && text(k) != "," && text(k) != ";") ++k;
       made += fmt::format(
           "{0}{1} __local ({2}&{3}){4} = *({1} __local (*){4})msl_rt_threadgroup({5}, sizeof({1} {4}), {6}, \"{3}\");",

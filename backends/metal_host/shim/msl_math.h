@@ -7,19 +7,12 @@ float asinhf(float);
 float atanf(float);
 float atan2f(float, float);
 float atanhf(float);
-float ceilf(float);
-float copysignf(float, float);
 float cosf(float);
 float coshf(float);
 float expf(float);
 float exp2f(float);
 float exp10f(float);
-float fabsf(float);
 float fdimf(float, float);
-float floorf(float);
-float fmaf(float, float, float);
-float fmaxf(float, float);
-float fminf(float, float);
 float fmodf(float, float);
 float frexpf(float, __private int*);
 int ilogbf(float);
@@ -30,15 +23,23 @@ float log10f(float);
 float modff(float, __private float*);
 float nextafterf(float, float);
 float powf(float, float);
-float rintf(float);
 float roundf(float);
 float sinf(float);
 float sinhf(float);
-float sqrtf(float);
 float tanf(float);
 float tanhf(float);
-float truncf(float);
 }
+// An instruction or two each where the processor has them; else the compiler calls libm.
+MSL_FN float ceilf(float x) { return __builtin_ceilf(x); }
+MSL_FN float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
+MSL_FN float fabsf(float x) { return __builtin_fabsf(x); }
+MSL_FN float floorf(float x) { return __builtin_floorf(x); }
+MSL_FN float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+MSL_FN float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
+MSL_FN float fminf(float x, float y) { return __builtin_fminf(x, y); }
+MSL_FN float rintf(float x) { return __builtin_rintf(x); }
+MSL_FN float sqrtf(float x) { return __builtin_sqrtf(x); }
+MSL_FN float truncf(float x) { return __builtin_truncf(x); }
 namespace metal {
 MSL_FN float msl_rsqrt(float x) { return 1.0f / sqrtf(x); }
 MSL_FN float msl_fract(float x) { return fminf(x - floorf(x), 0x1.fffffep-1f); }

@@ -1,0 +1,315 @@
+// Attention of the newest queries over a KV cache whose lengths are read from memory: one captured launch serves a
+// cache that grows.
+//
+// The queries of all heads of a KV head are the rows of one tile, so that a key is read once for all of them. Keys are
+// split among threadgroups, and among the simdgroups of each, which have tiles of their own on the way; what they found
+// meets in threadgroup memory, and a second launch merges the splits. The cache is contiguous, or in pages that a table
+// names for each item. With `queries` above 1 query i is the token at
+// lengths[b] - queries + i. Values of keys that are hidden from a query share a product with it, at a weight of 0: they
+// must be finite.
+#include <algorithm>
+#include <optional>
+
+#include "kernels/lib/flash.h"
+#include "kernels/lib/tile_ring.h"
+#include "mt/oracle/attention.h"
+
+namespace mt {
+namespace {
+
+constexpr int kMaxSplits = 64, kMaxRows = 128, kMaxDim = 256;
+
+/// The pages of each item, in order; those behind its last key are not looked at.
+struct Pages {
+  In<u32> table{"page_table", {"batch", "max_pages"}, Fill::index("n_pages")};
+  Size n_pages{"n_pages"};
+};
+
+template <Storage T, bool kPaged>
+struct FlashDecode {
+  In<T> q{"q", {"batch", "n_q_heads", "queries", "head_dim"}, Fill::normal(0, 2).without_edges()};
+  In<T> k{"k", cache_shape(), Fill::normal().without_edges()}, v{"v", cache_shape(), Fill::normal().without_edges()};
+  In<u32> lengths{"lengths", {"batch"}, Fill::index("kv_stride", 1)};  // keys of each item, at most kv_stride
+  Out<T> out{"out", {"batch", "n_q_heads", "queries", "head_dim"}};
+  Out<f32> lse{"lse", {"batch", "n_q_heads", "queries"}};  // log of the sum of exp(logit); -inf without any key
+  Temp<f32> tops{"partial_top", {"batch", "n_q_heads", "queries", kMaxSplits}};
+  Temp<f32> totals{"partial_total", {"batch", "n_q_heads", "queries", kMaxSplits}};
+  Temp<f32> sums{"partial_values", {"batch", "n_q_heads", "queries", kMaxSplits, "head_dim"}};
+  Size n_q_heads{"n_q_heads"}, n_kv_heads{"n_kv_heads"}, kv_stride{"kv_stride"};
+  Scalar<f32> scale{"scale", 0.08838834764831845};
+  Tunable simds{"simds", 4, {1, 2, 4, 8}};
+  Tunable keys{"keys", 16, {8, 16, 32, 64, 128}};  // of a tile
+  Tunable ring{"stages", 2, {0, 1, 2, 3, 4}};      // tiles on the way; 0: read where they are used
+  Tunable splits{"splits", 16, {1, 2, 4, 8, 16, 32, 64}};
+  Tunable piece{"piece", 16, {16, 32, 64, 128, 256}};  // columns of the values in one product
+  Tunable depth{"depth", 16, {8, 16, 32, 64, 128, 256}};
+  std::optional<Pages> pages;
+  int page = 0;                                  // keys of a page
+  int dim = 0, queries = 0, used = 0, rows = 0;  // rows of a tile, of which `used` are queries
+
+  FlashDecode() {
+    if (kPaged) pages.emplace();
+  }
+  static std::vector<Dim> cache_shape() {
+    if (kPaged) return {"n_pages", "n_kv_heads", "page", "head_dim"};
+    return {"batch", "n_kv_heads", "kv_stride", "head_dim"};
+  }
+
+  void plan(const Problem& p, TargetTraits traits) {
+    const std::int64_t d = p["head_dim"], kv = p["n_kv_heads"], n = p["queries"];
+    require(d > 0 && d % 32 == 0 && d <= kMaxDim, "head_dim must be a multiple of 32 up to 256");
+    require(kv > 0 && p["n_q_heads"] % kv == 0, "the query heads must divide evenly among the KV heads");
+    require(n >= 1 && n * (p["n_q_heads"] / kv) <= kMaxRows,
+            "the queries of all heads of a KV head must be 1 to 128 together");
+    dim = static_cast<int>(d);
+    queries = static_cast<int>(n);
+    used = static_cast<int>(n * (p["n_q_heads"] / kv));
+    rows = (used + 15) / 16 * 16;
+    const bool wide = size_of(dtype_of<T>) == 4;
+    // Some 128 threadgroups fill large GPUs once; the split follows from shapes that do not depend on the batch.
+    const std::int64_t wanted = traits.gpu ? std::clamp<std::int64_t>(128 / kv, 1, kMaxSplits) : 1;
+    int count = 1;
+    while (count * 2 <= std::min(wanted, ceil_div(p["kv_stride"], 128))) count *= 2;
+    splits = count;
+    if (kPaged) {
+      page = static_cast<int>(p["page"]);
+      require(p["kv_stride"] == p["max_pages"] * page, "kv_stride must be max_pages * page");
+      require(page % 16 == 0, "page must be a multiple of 16 keys");
+    }
+    const std::int64_t room = traits.threadgroup_kib * 1024;
+    const auto fits = [&] {
+      require(needed() <= room,
+              "the queries of a KV head times head_dim must fit threadgroup memory as f32; use fewer queries");
+    };
+    if (!traits.gpu) {
+      simds = 1;
+      rows = (used + 7) / 8 * 8;
+      keys = kPaged ? 16 : 64;
+      ring = 0;
+      piece = dim;
+      depth = dim;
+      return fits();
+    }
+    depth = wide ? 8 : 16;
+    simds = room > 64 * 1024 ? 8 : 4;
+    ring = room > 64 * 1024 ? 3 : 0;
+    while (simds > 1 && needed() > room) simds = simds / 2;
+    while (ring > 1 && needed() > room) ring = ring - 1;
+    fits();
+  }
+  std::int64_t needed() const {
+    const std::int64_t merge = std::int64_t{simds} * 4 * (std::int64_t{used} * dim + 2 * rows);
+    return merge + std::int64_t{simds} * 2 * TileRing<T>::bytes(keys, dim, ring);
+  }
+
+  Stages<FlashDecode> stages() const {
+    return {{"walk", &FlashDecode::walk_launch, &FlashDecode::walk},
+            {"merge", &FlashDecode::merge_launch, &FlashDecode::merge}};
+  }
+  Launch walk_launch(const Problem& p) const {
+    require(dim % depth == 0 && dim % piece == 0, "depth and piece must divide head_dim");
+    require(splits >= 1 && splits <= kMaxSplits && keys % 8 == 0, "there must be 1 to 64 splits, of tiles of 8 keys");
+    require(!kPaged || page % keys == 0, "page must be a multiple of keys");
+    return {.groups = {splits, p["n_kv_heads"], p["batch"]}, .threads = simds * kLanes};
+  }
+  Launch merge_launch(const Problem& p) const {
+    return {.groups = {p["n_q_heads"], p["queries"], p["batch"]}, .threads = dim <= 64 ? 64 : 128};
+  }
+
+  void walk() const {
+    const U32 split = group_id(), kv_head = group_id(1), batch = group_id(2);
+    const U32 n = min(lengths.at(batch).load(0), kv_stride);
+    // Splits of whole tiles; the last ones may have less, or nothing.
+    const U32 share = ((n + (splits - 1)) / int{splits} + (keys - 1)) / int{keys} * int{keys};
+    const U32 begin = min(split * share, n), end = begin + min(share, n - begin);
+    const int round = keys * simds;
+    const U32 steps = (end - begin + (round - 1)) / round;
+
+    const U32 first_head = kv_head * (used / queries);
+    const auto asked = matrix(q.at(batch, first_head), dim, used, dim);
+    const auto query = each(dim / depth, [&](int i) { return load_lhs(asked.at(0, i * depth), rows, depth); });
+    const F32 to_base2 = scale * kLog2E;
+    Flash found(rows, dim, piece);
+    const auto first_of = [&](const U32& step) { return begin + (step * int{simds} + simd_id()) * int{keys}; };
+    const auto visit = [&](const U32& from, const Matrix<T>& key, const Matrix<T>& value) {
+      TileVar<Acc> logits(Acc::fill(rows, keys, 0.f));
+      for (int i = 0; i < dim / depth; ++i)
+        logits = mma(logits.get(), query[static_cast<std::size_t>(i)], load_rhs_t(key.at(0, i * depth), depth, keys));
+      logits = map(logits.get(), [&](F32 s, U32, U32) { return s * to_base2; });
+      const U32 last = from + int{keys};
+      const Bool inside = last <= end, whole = queries > 1 ? inside & (last + (queries - 1) <= n) : inside;
+      if_(!whole, [&] {
+        logits = map(logits.get(), [&](F32 s, U32 r, U32 c) {
+          const U32 at = from + c;
+          const Bool exists = at < end;
+          return select(queries > 1 ? exists & (at + queries <= n + r % queries) : exists, s, -inf);
+        });
+      });
+      found.add<T>(logits, [&](int d, int width) { return load_rhs(value.at(0, d), keys, width); });
+    };
+    // The rows of the cache from key `from` on, as many as a tile has.
+    const auto rows_from = [&](const auto& cache, const U32& from) {
+      if constexpr (kPaged) {
+        const U32 at = pages->table.at(batch, min(from, max(end, 1u) - 1u) / page).load(0);
+        return cache.at(min(at, pages->n_pages - 1u), kv_head, from % page);
+      } else {
+        return cache.at(batch, kv_head, from);
+      }
+    };
+    if (ring == 0) {
+      for_(steps, [&](U32 step) {
+        const U32 from = first_of(step), left = end - min(from, end);
+        visit(from, matrix(rows_from(k, from), dim, left, dim), matrix(rows_from(v, from), dim, left, dim));
+      });
+    } else {
+      const int ahead = ring - 1;
+      const TileRing<T> key_ring("keys", keys, dim, ring, RingOf::Simd);
+      const TileRing<T> value_ring("values", keys, dim, ring, RingOf::Simd);
+      const auto fetch = [&](const U32& step) {
+        if_(step < steps, [&] {
+          const U32 slot = step % int{ring}, from = first_of(step), left = end - min(from, end);
+          key_ring.fetch(slot, rows_from(k, from), 0, 0, left, dim, dim);
+          value_ring.fetch(slot, rows_from(v, from), 0, 0, left, dim, dim);
+        });
+        copy_commit();
+      };
+      for (int s : unroll(ahead)) fetch(U32(s));
+      for_(steps, [&](U32 step) {
+        if (ahead == 0) fetch(step);
+        copy_wait(ahead == 0 ? 0 : ahead - 1);
+        simd_barrier();
+        const U32 slot = step % int{ring};
+        if (ahead > 0) fetch(step + ahead);  // into what the step before has used
+        visit(first_of(step), key_ring.at(slot), value_ring.at(slot));
+        if (ahead == 0) simd_barrier();
+      });
+    }
+    leave(found, batch, first_head, split);
+  }
+  /// The simdgroups' results meet, and the split's are left for the merge.
+  void leave(const Flash& found, const U32& batch, const U32& first_head, const U32& split) const {
+    const Shared<f32> top("top", std::int64_t{simds} * rows), total("total", std::int64_t{simds} * rows);
+    const Shared<f32> value("value", std::int64_t{simds} * used * dim);
+    store(matrix(top, simd_id() * rows, 1), found.top());
+    store(matrix(total, simd_id() * rows, 1), found.total());
+    found.each_piece(
+        [&](int d, const Acc& sum) { store(matrix(value, simd_id() * (used * dim) + d, dim, used, int{piece}), sum); });
+    barrier();
+    const int width = 4;
+    for_(thread_id() * width, U32(static_cast<u32>(used * dim)), static_cast<u32>(threads() * width), [&](U32 i) {
+      const U32 r = i / dim, d = i % dim;
+      Var<f32> highest(top[r]);
+      for (int s = 1; s < simds; ++s) highest = max(highest, top[r + s * rows]);
+      const F32 reference = select(highest == -inf, 0.f, highest);
+      Var<f32> all(0.f);
+      VecVar<f32> values(width, 0.f);
+      for (int s = 0; s < simds; ++s) {
+        const F32 weight = exp2(top[r + s * rows] - reference);
+        all = fma(weight, total[r + s * rows], all);
+        values = fma(splat(weight, width), value.load(i + s * (used * dim), width), values);
+      }
+      const U32 head = first_head + r / queries, query = r % queries;
+      sums.at(batch, head, query, split).store(d, values);
+      if_(d == 0, [&] {
+        tops.at(batch, head, query).store(split, highest);
+        totals.at(batch, head, query).store(split, all);
+      });
+    });
+  }
+
+  void merge() const {
+    const U32 head = group_id(), query = group_id(1), batch = group_id(2);
+    const auto top = tops.at(batch, head, query), total = totals.at(batch, head, query);
+    Var<f32> highest(top.load(0)), all(0.f);
+    for (int s = 1; s < splits; ++s) highest = max(highest, top.load(s));
+    const F32 reference = select(highest == -inf, 0.f, highest);
+    const auto weight = each(splits, [&](int s) { return exp2(top.load(s) - reference); });
+    for (int s = 0; s < splits; ++s) all = fma(weight[static_cast<std::size_t>(s)], total.load(s), all);
+    const F32 inverse = select(all == 0.f, 0.f, recip(all));
+    for_(thread_id(), U32(static_cast<u32>(dim)), static_cast<u32>(threads()), [&](U32 d) {
+      Var<f32> value(0.f);
+      for (int s = 0; s < splits; ++s)
+        value = fma(weight[static_cast<std::size_t>(s)], sums.at(batch, head, query, U32(s)).load(d), value);
+      out.at(batch, head, query).store(d, value * inverse);
+    });
+    if_(thread_id() == 0, [&] { lse.at(batch, head).store(query, (highest + log2(all)) * 0.6931471805599453); });
+  }
+
+  ExpectedOutputs oracle(const Inputs& in) const {
+    const bool half = dtype_of<T> == DType::F16, wide = dtype_of<T> == DType::F32;
+    const oracle::Attention a{.heads = in.size("n_q_heads"),
+                              .kv_heads = in.size("n_kv_heads"),
+                              .queries = in.size("queries"),
+                              .head_dim = in.size("head_dim"),
+                              .kv_stride = in.size("kv_stride"),
+                              .scale = in.real("scale"),
+                              .causal = true,
+                              .weight_roundoff = wide   ? 0
+                                                 : half ? 0x1p-11
+                                                        : 0x1p-8,
+                              .weight_floor = half ? 0x1p-25 : 0};
+    oracle::AttentionExpected all =
+        kPaged ? oracle::attention(in["q"], oracle::from_pages(in["k"], in["page_table"]),
+                                   oracle::from_pages(in["v"], in["page_table"]), in["lengths"], a)
+               : oracle::attention(in["q"], in["k"], in["v"], in["lengths"], a);
+    return {{"out", std::move(all.output)}, {"lse", std::move(all.lse)}};
+  }
+  static Problem problem(int batch, int q_heads, int kv_heads, int queries, int stride, int d) {
+    Problem p{{"batch", batch},     {"n_q_heads", q_heads}, {"n_kv_heads", kv_heads},
+              {"queries", queries}, {"kv_stride", stride},  {"head_dim", d}};
+    if (kPaged) {
+      const int size = stride % 64 == 0 ? 64 : 16, count = (stride + size - 1) / size;
+      p = p.with("page", size)
+              .with("max_pages", count)
+              .with("n_pages", batch * count + 3)
+              .with("kv_stride", count * size);
+    }
+    return p.with_real("scale", 1 / std::sqrt(static_cast<double>(d)));
+  }
+  /// Every item has all keys.
+  static Problem full(Problem p) {
+    for (std::int64_t b = 0; b < p["batch"]; ++b) p = p.with_element("lengths", b, static_cast<double>(p["kv_stride"]));
+    return p;
+  }
+  Problems tests() const {
+    Problems all;
+    for (const int n : {1, 15, 16, 17, 64, 130, 300}) all.push_back(full(problem(1, 4, 1, 1, n, 64)));
+    all.push_back(full(problem(1, 8, 2, 1, 700, 128)));
+    for (const int count : {2, 4, 8}) all.push_back(full(problem(1, 8, 2, count, 150, 128)));
+    all.push_back(problem(5, 4, 2, 1, 200, 64));
+    all.push_back(problem(3, 6, 2, 3, 150, 96));
+    all.push_back(full(problem(1, 16, 1, 2, 90, 64)));
+    all.push_back(full(problem(2, 3, 3, 1, 90, 256)));
+    all.push_back(full(problem(1, 4, 1, 8, 5, 64)));  // the first queries see nothing
+    all.push_back(problem(1, 2, 1, 1, 0, 64));
+    all.push_back(full(problem(1, 8, 2, 1, 300, 64)).with_real("scale", 4));
+    return all;
+  }
+  Problems benches() const {
+    return {full(problem(1, 32, 8, 1, 4096, 128)), full(problem(1, 32, 8, 8, 4096, 128)),
+            full(problem(1, 32, 8, 1, 32768, 128)), full(problem(1, 32, 8, 8, 32768, 128))};
+  }
+  Work work(const Problem& p) const {
+    const double size = size_of(dtype_of<T>), d = static_cast<double>(p["head_dim"]),
+                 items = static_cast<double>(p["batch"]), n = static_cast<double>(p["kv_stride"]),
+                 asked = static_cast<double>(p["n_q_heads"] * p["queries"]);
+    return {.read = items * d * size * (asked + 2 * static_cast<double>(p["n_kv_heads"]) * n),
+            .written = items * asked * (d * size + 4),
+            .flops = 4 * items * asked * n * d};
+  }
+  std::vector<std::string> batch() const { return {"batch"}; }
+};
+
+template <class T>
+using Contiguous = FlashDecode<T, false>;
+template <class T>
+using Paged = FlashDecode<T, true>;
+
+const bool registered = [] {
+  kernel<Contiguous>("mt_flash_decode", Floats{});
+  kernel<Paged>("mt_flash_decode_paged", Floats{});
+  return true;
+}();
+
+}  // namespace
+}  // namespace mt
