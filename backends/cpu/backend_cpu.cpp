@@ -21,7 +21,7 @@ class CpuBackend final : public Backend {
     if (const std::string why = why_unavailable(); !why.empty()) return Error(why);
     return open_device();
   }
-  TargetTraits traits() const override { return {.gpu = false}; }
+  TargetTraits traits() const override { return {.gpu = false, .threadgroup_kib = kThreadgroupKib}; }
   std::string unavailable() const override { return why_unavailable(); }
   int rank() const override { return 10; }
 };

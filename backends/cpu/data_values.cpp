@@ -61,8 +61,8 @@ struct Walk {
       for (std::size_t n = 0; n < i.out.size(); ++n) mark(test.yields[n + 1], is(body.args[n]) || is(i.out[n]));
     } else {
       const bool passes = calculates(i.op) && is_index(k.type(i.out[0])) && !is(i.out[0]);
-      for (std::size_t n = i.memory == MemoryId::None ? 0 : 1; n < i.in.size(); ++n)
-        mark(i.in[n], !passes || !is_index(k.type(i.in[n])));
+      const std::size_t places = i.memory == MemoryId::None ? 0 : i.op == Op::CopyAsync ? 2 : 1;
+      for (std::size_t n = places; n < i.in.size(); ++n) mark(i.in[n], !passes || !is_index(k.type(i.in[n])));
     }
   }
 };

@@ -31,6 +31,11 @@ std::vector<int> positions(const Offsets& o, const Span& s, int lanes) {
 
 }  // namespace
 
+/// Whether lanes that take `lanes` elements each from the index on take one stretch of memory.
+bool Emitter::follows(const Shape& index, int lanes) const {
+  return index.pattern > kUniform && contiguous(shapes_.offsets(index.pattern), lanes);
+}
+
 Ref Emitter::address(MemoryId m) { return memories_[index_of(m)]; }
 
 std::string Emitter::metadata(MemoryId m, bool load) const {

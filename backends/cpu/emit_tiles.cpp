@@ -250,30 +250,4 @@ void Emitter::mma_block(const MmaBlock& m) {
   for (const Sum& s : sums) w_.store(w_.get(s.slot, El::F32, s.n), w_.element(m.to, El::F32, i64(s.place)), 4);
 }
 
-// ── copies that may overlap with work: done at once ──
-
-void Emitter::copy_async(const Inst& i) {
-  const El el = memory_el_of(kernel_.at(i.memory).dtype);
-  const int n = i.index, align = size_of(kernel_.at(i.memory).dtype);
-  const Ref to = w_.stack(El::Ptr, kLanes), from = w_.stack(El::Ptr, kLanes), exist = w_.stack(El::I32, kLanes);
-  w_.set(to, w_.element(address(i.memory), el, wide_index(i.in[0])));
-  w_.set(from, w_.element(address(i.from), el, wide_index(i.in[1])));
-  w_.set(exist, wide(i.in[2]));
-  each_lane([&](const Ref& lane) {
-    const Ref t = w_.load(El::Ptr, 1, w_.element(to, El::Ptr, lane), 8);
-    const Ref f = w_.load(El::Ptr, 1, w_.element(from, El::Ptr, lane), 8);
-    const Ref has = w_.load(El::I32, 1, w_.element(exist, El::I32, lane), 4);
-    const std::string whole = w_.label("whole"), part = w_.label("part"), done = w_.label("copied");
-    w_.branch(w_.cmp("icmp uge", has, Writer::integer(El::I32, n)), whole, part);
-    w_.place(whole);
-    w_.store(w_.load(el, n, f, align), t, align);
-    w_.jump(done);
-    w_.place(part);
-    w_.store(Writer::zero(el, n), t, align);
-    count_up(w_.cast("zext", has, El::I64), 1,
-             [&](const Ref& x) { w_.store(w_.load(el, 1, w_.element(f, el, x), align), w_.element(t, el, x), align); });
-    w_.place(done);
-  });
-}
-
 }  // namespace mt::cpu

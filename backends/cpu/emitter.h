@@ -76,6 +76,8 @@ class Emitter {
   // ── memory (emit_memory.cpp) ──
   void load(const Inst& i);
   void store(const Inst& i);
+  void copy_async(const Inst& i);  // emit_copy.cpp
+  bool follows(const Shape& index, int lanes) const;
   void find_last_reads();
   Ref load_ahead(El el, int n, const Ref& p, int align);
   void stream(const Ref& v, const Ref& p, int align);
@@ -128,7 +130,6 @@ class Emitter {
   void tile_map(const Inst& i);
   void tile_mma(const Inst& i);
   void mma_block(const MmaBlock& m);
-  void copy_async(const Inst& i);
   int panel() const;  // columns of an rhs that lie side by side
   int block_rows(int rows) const;
   std::vector<Run> runs_of(Type t, bool by_column) const;

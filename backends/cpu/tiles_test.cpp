@@ -1,5 +1,8 @@
 // Every op of tiles against the reference executor.
+#include <sys/mman.h>
+
 #include "backends/cpu/compiler.h"
+#include "backends/cpu/cpu_info.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
 #include "backends/cpu/tile_plan.h"
@@ -139,27 +142,52 @@ TEST(Tiles, BodiesOfEveryDtypeAndShape) {
     for (const auto& [rows, cols] : kShapes) same_on_both(tile_body(name, body, kFloats[next++ % 3], rows, cols, 1, 3));
 }
 
-/// What the launch leaves when its code is written for a processor with fewer instructions than this one.
+/// Memory that ends where a page begins that nothing may touch.
+class Fenced {
+ public:
+  explicit Fenced(std::size_t bytes) : bytes_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
+    void* m = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (m == MAP_FAILED || mprotect(static_cast<std::byte*>(m) + mapped_ - kPage, kPage, PROT_NONE) != 0)
+      throw Error("no fenced memory");
+    base_ = static_cast<std::byte*>(m);
+  }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  ~Fenced() { munmap(base_, mapped_); }
+  std::byte* data() { return base_ + mapped_ - kPage - bytes_; }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  std::size_t bytes_, mapped_;
+  std::byte* base_ = nullptr;
+};
+
+/// What the launch leaves when its code is written for a processor of that kind, in fenced memory.
 std::vector<HostTensor> run_for(const EmitOptions& options, const Launch& l) {
   const Emitted e = emit(l.kernel, options);
   const CompiledText made = compile_text(e.text, l.kernel.name, object_cache());
-  std::vector<HostTensor> after = l.tensors;
+  std::vector<std::unique_ptr<Fenced>> memory;
   std::vector<void*> buffers;
-  for (HostTensor& t : after) buffers.push_back(t.data.data());
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  std::vector<Line> scratch(e.scratch_bytes / sizeof(Line) + 1);
+  for (const HostTensor& t : l.tensors) {
+    memory.push_back(std::make_unique<Fenced>(t.bytes()));
+    buffers.push_back(memory.back()->data());
+    std::memcpy(buffers.back(), t.data.data(), t.bytes());
+  }
+  Fenced scratch((e.scratch_bytes + 63) / 64 * 64);
   made.code->entry<EntryPoint>()(buffers.data(), l.scalars.data(), 0, l.groups[0], l.groups[0], 1, 1, scratch.data(),
                                  0);
+  std::vector<HostTensor> after = l.tensors;
+  for (std::size_t t = 0; t < after.size(); ++t) std::memcpy(after[t].data.data(), buffers[t], after[t].bytes());
   return after;
 }
 
-TEST(Tiles, WithoutWideVectorsAndMasks) {
+TEST(Tiles, TouchNothingBeyondWhatExistsOnAnyProcessor) {
   const auto check = [](const TileCase& c) {
     SCOPED_TRACE(c.kernel.name + " " + testing::PrintToString(c.scalars));
     const Launch l = launch_of(c);
-    expect_close(run_for({}, l), l.run("interp"));
+    const std::vector<HostTensor> want = l.run("interp");
+    expect_close(run_for({}, l), want);
+    expect_close(run_for(cpu_info().emit, l), want);
   };
   constexpr int kExist[][3] = {{24, 40, 16}, {0, 40, 16}, {23, 39, 15}, {9, 33, 8}, {100, 7, 99}};
   int next = 0;
@@ -180,6 +208,41 @@ TEST(Tiles, WithoutWideVectorsAndMasks) {
                           .gap = 1}));
     }
   for (const auto& [name, body] : tile_bodies()) check(tile_body(name, body, kFloats[next++ % 3], 40, 24, 1, 3));
+}
+
+/// Copies of four elements a thread, of which `exist` exist, to places `apart` from thread to thread.
+void copies_agree(const std::string& exist, const std::string& apart, std::uint64_t n) {
+  for (const int threads : {32, 64}) {
+    const std::string body = "%apart: u32 = const " + apart + "\n%at: u32 = mul %t, %apart\n" + exist + R"(
+  %wide: u64 = cast %at
+  %start: u64 = cast %nn
+  %from: u64 = add %wide, %start
+  copy_async %s[%at], %x[%from], %e of 4 align 1
+  copy_commit
+  copy_wait 0
+  barrier
+  %last: u32 = sub %threads, %c1
+  %other: u32 = sub %last, %t
+  %at2: u32 = mul %other, %apart
+  %v: f32x4 = load %s[%at2]
+  %i4: u32 = mul %i, %c4
+  store %y[%i4], %v)";
+    Launch l = cpu::launch_of(body, n, threads);
+    const std::vector<HostTensor> want = l.run("interp");
+    expect_same(l.run("cpu"), want);
+    optimise(l.kernel, find_backend("cpu")->pipeline());
+    expect_same(l.run("cpu"), want);
+  }
+}
+
+TEST(Copies, OneStretchOrOneALane) {
+  for (const char* const apart : {"4", "5", "12"})
+    for (const std::uint64_t n : {0, 3, 100}) {
+      copies_agree("%e: u32 = add %c4, %c0", apart, n);
+      copies_agree("%e: u32 = bit_and %t, %c3", apart, n);
+      copies_agree("%e: u32 = rem %t, %c8", apart, n);
+      copies_agree("%big: bool = gt %t, %c8\n%e: u32 = select %big, %c4, %c0", apart, n);
+    }
 }
 
 }  // namespace

@@ -76,6 +76,11 @@ struct FlashDecode {
       require(p["kv_stride"] == p["max_pages"] * page, "kv_stride must be max_pages * page");
       require(page % 16 == 0, "page must be a multiple of 16 keys");
     }
+    const std::int64_t room = traits.threadgroup_kib * 1024;
+    const auto fits = [&] {
+      require(needed() <= room,
+              "the queries of a KV head times head_dim must fit threadgroup memory as f32; use fewer queries");
+    };
     if (!traits.gpu) {
       simds = 1;
       rows = (used + 7) / 8 * 8;
@@ -83,16 +88,14 @@ struct FlashDecode {
       ring = 0;
       piece = dim;
       depth = dim;
-      return;
+      return fits();
     }
-    const std::int64_t room = traits.threadgroup_kib * 1024;
     depth = wide ? 8 : 16;
     simds = room > 64 * 1024 ? 8 : 4;
     ring = room > 64 * 1024 ? 3 : 0;
     while (simds > 1 && needed() > room) simds = simds / 2;
     while (ring > 1 && needed() > room) ring = ring - 1;
-    require(needed() <= room,
-            "the queries of a KV head times head_dim must fit threadgroup memory as f32; use fewer queries");
+    fits();
   }
   std::int64_t needed() const {
     const std::int64_t merge = std::int64_t{simds} * 4 * (std::int64_t{used} * dim + 2 * rows);
@@ -178,7 +181,7 @@ struct FlashDecode {
         const U32 slot = step % int{ring};
         if (ahead > 0) fetch(step + ahead);  // into what the step before has used
         visit(first_of(step), key_ring.at(slot), value_ring.at(slot));
-        simd_barrier();
+        if (ahead == 0) simd_barrier();
       });
     }
     leave(found, batch, first_head, split);

@@ -113,10 +113,10 @@ struct Prefill {
         if (ahead == 0) fetch(step);
         copy_wait(ahead == 0 ? 0 : ahead - 1);
         barrier();
+        if (ahead > 0) fetch(step + ahead);  // into what the step before has used
         const U32 slot = step % int{stages};
         visit(step, key_ring.at(slot), value_ring.at(slot));
-        barrier();
-        if (ahead > 0) fetch(step + ahead);
+        if (ahead == 0) barrier();
       });
     }
     const Rows inverse = walk.inverse();

@@ -6,6 +6,24 @@
 
 namespace mt {
 
+/// body(i) for i = own, own + sharing, … below `all`, which `sharing` threads do together: turn after turn where they
+/// are few, else in a loop.
+template <class F>
+void share_out(int all, const U32& own, int sharing, F&& body) {
+  constexpr int kUnrolled = 8;
+  if (all > kUnrolled * sharing) {
+    for_(own, U32(static_cast<u32>(all)), static_cast<u32>(sharing), body);
+    return;
+  }
+  for (int first = 0; first < all; first += sharing) {
+    const U32 i = own + static_cast<u32>(first);
+    if (first + sharing <= all)
+      body(i);
+    else
+      if_(i < static_cast<u32>(all), [&] { body(i); });
+  }
+}
+
 enum class RingOf { Group, Simd };  // who shares the tiles: all threads, or each simdgroup has its own
 
 /// `stages` tiles of rows x cols elements. Rows are padded by 16 bytes, so that the same columns of neighbouring rows
@@ -34,18 +52,11 @@ class TileRing {
              const U32& total_cols, const U64& ld) const {
     const int runs = cols_ / kRun, all = rows_ * runs, sharing = of_ == RingOf::Simd ? kLanes : threads();
     const U32 slot = begin(stage), own = of_ == RingOf::Simd ? lane_id() : thread_id();
-    for (int first = 0; first < all; first += sharing) {
-      const U32 i = own + first;
+    share_out(all, own, sharing, [&](U32 i) {
       const U32 r = i / runs, c = i % runs * kRun;
-      const auto copy = [&] {
-        const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
-        copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
-      };
-      if (first + sharing <= all)
-        copy();
-      else
-        if_(i < static_cast<u32>(all), copy);
-    }
+      const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
+      copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
+    });
   }
   Matrix<T> at(const U32& stage) const { return matrix(memory_, begin(stage), stride_); }
   /// Index in memory() of element (row, col) of a tile.

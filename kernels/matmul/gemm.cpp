@@ -161,12 +161,10 @@ struct Gemm {
       if (ahead == 0) fetch(step);
       copy_wait(ahead == 0 ? 0 : ahead - 1);
       barrier();
+      if (ahead > 0) fetch(step + ahead);  // into what the step before has used
       const U32 slot = step % int{ring};
       for (int d = 0; d < bk; d += depth) acc = product(acc, left.at(slot), right.at(slot), own_row, own_col, U32(d));
-      if (ahead == 0)
-        barrier();
-      else
-        fetch(step + ahead);  // into what the step before has used
+      if (ahead == 0) barrier();
     });
   }
 

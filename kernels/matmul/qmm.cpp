@@ -127,11 +127,11 @@ struct Qmm {
     for_(steps, [&](U32 step) {
       copy_wait(ahead - 1);
       barrier();
+      fetch(step + ahead);  // into what the step before has used
       const U32 slot = step % int{stages};
       for (int d = 0; d < bk; d += depth)
         acc = mma(acc.get(), load_lhs(left.at(slot).at(own_row, d), rows_of_simd(), depth),
                   load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
-      fetch(step + ahead);
     });
     store(matrix(out, n, part.end, n).at(part.row + own_row, col + own_col), acc.get());
   }
@@ -145,34 +145,27 @@ struct Qmm {
   /// Weights of rows from `col` and codes from `first` on, into a tile [n][k]; 0 beyond the matrix.
   void unpack(const TileRing<T>& to, const U32& slot, const U32& expert, const U32& col, const U32& first) const {
     const int runs = bk / kRun, all = bn * runs;
-    for (int start = 0; start < all; start += threads()) {
-      const U32 i = thread_id() + start;
-      const auto work = [&] {
-        const U32 r = i / runs, c = i % runs * kRun, code = first + c;
-        const U32 target = to.place(slot, r, c);
-        if_((col + r < n) & (code < k), [&] {
-          const auto codes = line(w, expert, col + r);
-          const U32 word = code / kRun * bits, g = code / group;
-          std::vector<U32> packed;
-          for (int j = 0; j < bits; ++j) packed.push_back(codes.load(word + j));
-          const F32 scale = line(scales, expert, col + r).load(g), bias = line(biases, expert, col + r).load(g);
-          const auto weight = [&](int e) {
-            const int bit = e * bits, at = bit / 32, shift = bit % 32;
-            const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
-            const bool straddles = shift + bits > 32;
-            const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
-            return fma(cast<f32>(cast<i32>(value & ((1u << bits) - 1))), scale, bias);
-          };
-          for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
-        }).else_([&] {
-          for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
-        });
-      };
-      if (start + threads() <= all)
-        work();
-      else
-        if_(i < static_cast<u32>(all), work);
-    }
+    share_out(all, thread_id(), threads(), [&](U32 i) {
+      const U32 r = i / runs, c = i % runs * kRun, code = first + c;
+      const U32 target = to.place(slot, r, c);
+      if_((col + r < n) & (code < k), [&] {
+        const auto codes = line(w, expert, col + r);
+        const U32 word = code / kRun * bits, g = code / group;
+        std::vector<U32> packed;
+        for (int j = 0; j < bits; ++j) packed.push_back(codes.load(word + j));
+        const F32 scale = line(scales, expert, col + r).load(g), bias = line(biases, expert, col + r).load(g);
+        const auto weight = [&](int e) {
+          const int bit = e * bits, at = bit / 32, shift = bit % 32;
+          const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
+          const bool straddles = shift + bits > 32;
+          const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
+          return fma(cast<f32>(cast<i32>(value & ((1u << bits) - 1))), scale, bias);
+        };
+        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
+      }).else_([&] {
+        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
+      });
+    });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

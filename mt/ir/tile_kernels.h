@@ -60,6 +60,11 @@ inline TileCase tile_product(const TileProduct& p) {
   const int a_line = (p.lhs_t ? p.rows : p.depth) + p.gap, a_size = (p.lhs_t ? p.depth : p.rows) * a_line;
   const int b_line = (p.rhs_t ? p.depth : p.cols) + p.gap, b_size = (p.rhs_t ? p.cols : p.depth) * b_line;
   const int c_line = (p.out_t ? p.rows : p.cols) + p.gap, c_size = (p.out_t ? p.cols : p.rows) * c_line;
+  // The last simdgroup's memory ends with what exists.
+  const auto total = [&](int size, int lines, int length, int line) {
+    return count(size * (p.simds - 1) + std::max(1, std::min(lines, length) > 0 ? (lines - 1) * line + length : 0));
+  };
+  const int m = std::min(p.m, p.rows), n = std::min(p.n, p.cols), k = std::min(p.k, p.depth);
   const std::string staged = R"(
   threadgroup %sa: $T [$A]
   threadgroup %sb: $T [$B])",
@@ -121,9 +126,9 @@ inline TileCase tile_product(const TileProduct& p) {
                                      {"LT", turned(p.lhs_t)},
                                      {"RT", turned(p.rhs_t)},
                                      {"OT", turned(p.out_t)},
-                                     {"A", count(a_size * p.simds)},
-                                     {"B", count(b_size * p.simds)},
-                                     {"C", count(c_size * p.simds)},
+                                     {"A", total(a_size, p.lhs_t ? k : m, p.lhs_t ? m : k, a_line)},
+                                     {"B", total(b_size, p.rhs_t ? n : k, p.rhs_t ? k : n, b_line)},
+                                     {"C", total(c_size, p.out_t ? n : m, p.out_t ? m : n, c_line)},
                                      {"T", std::string(name_of(p.dtype))},
                                      {"O", std::string(name_of(p.out))},
                                      {"I", p.index},
