@@ -19,8 +19,6 @@ namespace mt::cpu {
 namespace {
 
 constexpr std::size_t kHuge = 2u << 20;  // a large page
-// Threadgroup memory is memory like any other: as much as stays in a second-level cache beside what passes by.
-constexpr std::int64_t kThreadgroupBytes = 512 << 10;
 
 /// Zero pages from the system, in large pages where it grants them.
 class HostBuffer final : public Buffer {
@@ -137,7 +135,6 @@ class CpuDevice final : public Device {
     const CpuInfo& c = cpu_info();
     info_.backend = "cpu";
     info_.name = c.name;
-    info_.limits.threadgroup_bytes = kThreadgroupBytes;
     info_.details = c.details;
     info_.limits.threadgroup_bytes = kThreadgroupKib * 1024;
     info_.details["cache"] = object_cache().folder();
