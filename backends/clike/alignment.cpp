@@ -10,10 +10,12 @@ std::vector<std::size_t> view_alignments(const Kernel& kernel, std::size_t wides
   std::vector<std::size_t> all(kernel.memories.size(), 1);
   walk(kernel, RegionId::Root, [&](InstId id) {
     const Inst& i = kernel.at(id);
-    if (i.op != Op::Load && i.op != Op::Store) return;
-    const int lanes = kernel.type(i.op == Op::Load ? i.out[0] : i.in[1]).lanes;
-    const auto bytes = static_cast<std::size_t>(std::min(lanes, i.align) * size_of(kernel.at(i.memory).dtype));
-    std::size_t& least = all[index_of(i.memory)];
+    if (i.op != Op::Load && i.op != Op::Store && i.op != Op::CopyAsync) return;
+    const bool copy = i.op == Op::CopyAsync;
+    const int lanes = copy ? i.index : kernel.type(i.op == Op::Load ? i.out[0] : i.in[1]).lanes;
+    const MemoryId memory = copy ? i.from : i.memory;
+    const auto bytes = static_cast<std::size_t>(std::min(lanes, i.align) * size_of(kernel.at(memory).dtype));
+    std::size_t& least = all[index_of(memory)];
     least = std::max(least, std::min(widest, bytes));
   });
   std::vector<std::size_t> device;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/clike/legalise.h"
+#include "mt/base/error.h"
 #include "mt/ir/kernel.h"
 
 namespace mt::clike {
@@ -83,6 +84,29 @@ class Dialect {
   virtual std::string atomic(const Kernel& k, const Inst& inst, const std::string& target, const std::string& value,
                              Needs& needs) const = 0;
   virtual std::string barrier(bool simd) const = 0;
+
+  /// The call of an mma_block; with matrix_words a statement that changes the first operands, which are variables.
+  virtual std::string mma(const Inst& inst, DType operands, const std::vector<std::string>& in, Needs& needs) const = 0;
+  // What only languages with matrix_words, or with copies behind the work, have.
+  virtual std::string word(DType, bool rounds, const std::string& low, const std::string& high, Needs&) const {
+    (void)rounds, (void)low, (void)high;
+    MT_ICE("a word of two elements in a language that has none");
+  }
+  virtual std::string load_matrix(const Inst&, const std::vector<std::string>& out, const std::string& from,
+                                  Needs&) const {
+    (void)out, (void)from;
+    MT_ICE("load_matrix in a language that has none");
+  }
+  /// `exist`: bytes, or empty where all do.
+  virtual std::string copy_async(int bytes, const std::string& to, const std::string& from, const std::string& exist,
+                                 Needs&) const {
+    (void)bytes, (void)to, (void)from, (void)exist;
+    MT_ICE("copy_async in a language that has none");
+  }
+  virtual std::string copy_group(const Inst& inst, Needs&) const {
+    (void)inst;
+    MT_ICE("groups of copies in a language that has none");
+  }
 
   /// Everything before the kernel's statements, with the opening brace; `names` gives memories, then scalars.
   virtual std::string head(const Kernel& k, const std::vector<std::string>& names, const std::vector<Op>& ids,

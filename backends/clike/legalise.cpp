@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backends/clike/matrix_words.h"
 #include "mt/base/error.h"
 #include "mt/ir/edit.h"
+#include "mt/ir/matrix_unit.h"
 
 namespace mt::clike {
 namespace {
@@ -22,7 +24,11 @@ bool moves(Op op) { return op == Op::Select || op == Op::Bitcast; }
 
 class Legaliser {
  public:
-  Legaliser(const Kernel& from, const LegaliseOptions& options) : from_(from), options_(options), b_(to_) {
+  Legaliser(const Kernel& from, const LegaliseOptions& options)
+      : from_(from),
+        options_(options),
+        b_(to_),
+        words_(options.matrix_words ? find_matrix_words(from) : std::vector<bool>(from.values.size())) {
     to_.name = from.name;
     to_.threads = from.threads;
     to_.scalars = from.scalars;
@@ -39,10 +45,19 @@ class Legaliser {
   /// Lanes of each chunk that a value of `lanes` becomes.
   int chunk(int lanes) const { return std::min(lanes, options_.value_lanes); }
   Type chunk_type(Type t) const { return {t.dtype, static_cast<std::uint8_t>(chunk(t.lanes))}; }
-  const Values& at(ValueId v) const { return map_.at(v); }
+  bool is_words(ValueId v) const { return words_[index_of(v)]; }
+  /// What a value has become: chunks, or words.
+  const Values& parts(ValueId v) const { return map_.at(v); }
+  /// Its chunks; words are taken apart.
+  Values at(ValueId v) { return is_words(v) ? elements_of(parts(v), from_.type(v).dtype) : parts(v); }
   ValueId one(ValueId v) const {
-    MT_ASSERT(at(v).size() == 1, "a scalar was expected");
-    return at(v)[0];
+    MT_ASSERT(parts(v).size() == 1, "a scalar was expected");
+    return parts(v)[0];
+  }
+  std::vector<Type> part_types(ValueId v) const {
+    const Type t = from_.type(v);
+    if (is_words(v)) return std::vector<Type>(static_cast<std::size_t>(t.lanes / 2), {DType::U32});
+    return std::vector<Type>(static_cast<std::size_t>(t.lanes / chunk(t.lanes)), chunk_type(t));
   }
 
   void region(RegionId old, RegionId made) {
@@ -50,7 +65,7 @@ class Legaliser {
     enter(made);
     for (const InstId i : from_.at(old).insts) instruction(from_.at(i));
     Values yields;
-    for (const ValueId y : from_.at(old).yields) yields.insert(yields.end(), at(y).begin(), at(y).end());
+    for (const ValueId y : from_.at(old).yields) yields.insert(yields.end(), parts(y).begin(), parts(y).end());
     to_.at(made).yields = std::move(yields);
     enter(outer.region);
   }
@@ -69,6 +84,7 @@ class Legaliser {
     }
   }
   void define(ValueId old, Values made) {
+    if (is_words(old) && to_.type(made[0]).dtype != DType::U32) made = paired(scalars(made));
     name(old, made);
     map_[old] = std::move(made);
   }
@@ -99,6 +115,16 @@ class Legaliser {
         b_.add(same, {});
         return;
       }
+      case Op::MmaBlock:
+        return mma(inst);
+      case Op::LoadMatrix:
+        return load_matrix(inst);
+      case Op::CopyAsync:
+        return copy_async(inst);
+      case Op::CopyCommit:
+      case Op::CopyWait:
+        b_.add(inst, {});
+        return;
       case Op::GroupReduce:
         MT_ICE("group_reduce in text: the pipeline lowers it");
       case Op::Var:
@@ -127,17 +153,15 @@ class Legaliser {
     same.out.clear();
     same.regions.clear();
     std::vector<Type> results;
-    for (const ValueId v : inst.in) same.in.insert(same.in.end(), at(v).begin(), at(v).end());
+    for (const ValueId v : inst.in) same.in.insert(same.in.end(), parts(v).begin(), parts(v).end());
     for (const ValueId v : inst.out)
-      for (int lane = 0; lane < from_.type(v).lanes; lane += chunk(from_.type(v).lanes))
-        results.push_back(chunk_type(from_.type(v)));
+      for (const Type t : part_types(v)) results.push_back(t);
     const InstId made = b_.add(std::move(same), results);
     for (const RegionId r : inst.regions) {
       const RegionId inner = add_region(to_, made);
       for (const ValueId a : from_.at(r).args) {
         Values args;
-        for (int lane = 0; lane < from_.type(a).lanes; lane += chunk(from_.type(a).lanes))
-          args.push_back(add_arg(to_, inner, chunk_type(from_.type(a))));
+        for (const Type t : part_types(a)) args.push_back(add_arg(to_, inner, t));
         define(a, std::move(args));
       }
       region(r, inner);
@@ -145,8 +169,7 @@ class Legaliser {
     std::size_t next = 0;
     for (const ValueId v : inst.out) {
       Values made_values;
-      for (int lane = 0; lane < from_.type(v).lanes; lane += chunk(from_.type(v).lanes))
-        made_values.push_back(to_.at(made).out[next++]);
+      for (std::size_t n = part_types(v).size(); n > 0; --n) made_values.push_back(to_.at(made).out[next++]);
       define(v, std::move(made_values));
     }
   }
@@ -193,6 +216,7 @@ class Legaliser {
   void load(const Inst& inst) {
     const Type t = from_.type(inst.out[0]);
     const int lanes = access_lanes(inst, t);
+    if (is_words(inst.out[0]) && lanes > 1) return load_words(inst, lanes);
     Values parts;
     for (int k = 0; k < t.lanes; k += lanes) {
       Inst part = inst;
@@ -212,6 +236,100 @@ class Legaliser {
       part.in = {offset(one(inst.in[0]), static_cast<int>(k) * lanes), parts[k]};
       b_.add(std::move(part), {});
     }
+  }
+
+  // ── matrix units ──
+  Values elements_of(const Values& words, DType t) {
+    Values out;
+    for (const ValueId w : words) {
+      out.push_back(cast_bits(cast(w, DType::U16), t));
+      const ValueId high = b_.binary(Op::Shr, w, b_.constant({DType::U32}, 16));
+      out.push_back(cast_bits(cast(high, DType::U16), t));
+    }
+    return out;
+  }
+  /// Words of neighbouring scalars of 16 bits.
+  Values paired(const Values& list) {
+    Values out;
+    for (std::size_t k = 0; k + 1 < list.size(); k += 2) out.push_back(word(list[k], list[k + 1]));
+    return out;
+  }
+  ValueId word(ValueId low, ValueId high) {
+    const Inst *a = to_.def(low), *b = to_.def(high);
+    const DType t = to_.type(low).dtype;
+    if (a && b && a->op == Op::Const && b->op == Op::Const) return b_.constant({DType::U32}, a->bits | b->bits << 16);
+    const auto rounds = [&](const Inst* i) { return i && i->op == Op::Cast && to_.type(i->in[0]).dtype == DType::F32; };
+    if (rounds(a) && rounds(b)) return rounded(a->in[0], b->in[0], t);
+    return b_.value({.op = Op::Pack, .in = {low, high}}, {DType::U32});
+  }
+  ValueId rounded(ValueId low, ValueId high, DType t) {
+    const InstId id = add_inst(
+        to_, {.op = Op::Cast, .bits = static_cast<std::uint64_t>(t), .in = {low, high}, .loc = b_.loc}, {{DType::U32}});
+    append(to_, b_.region, id);
+    return to_.at(id).out[0];
+  }
+  /// A pack whose result is words: those of another value where they stand there side by side.
+  Values packed_words(const Inst& inst) {
+    Values out;
+    for (std::size_t k = 0; k < inst.in.size(); k += 2) {
+      const Inst *a = from_.def(inst.in[k]), *b = from_.def(inst.in[k + 1]);
+      const bool side_by_side = a && b && a->op == Op::Extract && b->op == Op::Extract && a->in[0] == b->in[0] &&
+                                a->index % 2 == 0 && b->index == a->index + 1 && is_words(a->in[0]);
+      out.push_back(side_by_side ? parts(a->in[0])[static_cast<std::size_t>(a->index / 2)]
+                                 : word(at(inst.in[k])[0], at(inst.in[k + 1])[0]));
+    }
+    return out;
+  }
+  void load_words(const Inst& inst, int lanes) {
+    const Type t = from_.type(inst.out[0]);
+    Values out;
+    for (int k = 0; k < t.lanes; k += lanes) {
+      Inst part = inst;
+      part.align = lanes;
+      const Type words{DType::U32, static_cast<std::uint8_t>(lanes / 2)};
+      const Values each = scalars({copy(part, {offset(one(inst.in[0]), k)}, words)});
+      out.insert(out.end(), each.begin(), each.end());
+    }
+    define(inst.out[0], std::move(out));
+  }
+  void load_matrix(const Inst& inst) {
+    Inst made = inst;
+    made.in = {one(inst.in[0])};
+    made.out.clear();
+    const InstId id = add_inst(to_, std::move(made), std::vector<Type>(4, {DType::U32}));
+    append(to_, b_.region, id);
+    define(inst.out[0], to_.at(id).out);
+  }
+  void mma(const Inst& inst) {
+    const Type t = from_.type(inst.out[0]), operand = from_.type(inst.in[1]);
+    if (static_cast<MatrixUnit>(inst.index) == MatrixUnit::Fma) {
+      const Values acc = scalars(at(inst.in[0])), columns = scalars(at(inst.in[2]));
+      const ValueId row = cast(scalars(at(inst.in[1]))[0], DType::F32);
+      Values out;
+      for (std::size_t k = 0; k < acc.size(); ++k) out.push_back(b_.fma(row, cast(columns[k], DType::F32), acc[k]));
+      return define(inst.out[0], grouped(out, chunk(t.lanes)));
+    }
+    if (!options_.matrix_words)
+      return define(inst.out[0], {copy(inst, {one(inst.in[0]), one(inst.in[1]), one(inst.in[2])}, t)});
+    Inst made = inst;
+    made.in = scalars(at(inst.in[0]));
+    for (const ValueId v : {inst.in[1], inst.in[2]}) made.in.insert(made.in.end(), parts(v).begin(), parts(v).end());
+    made.bits = static_cast<std::uint64_t>(operand.dtype);
+    made.out.clear();
+    const InstId id = add_inst(to_, std::move(made), std::vector<Type>(t.lanes, {DType::F32}));
+    append(to_, b_.region, id);
+    define(inst.out[0], grouped(to_.at(id).out, chunk(t.lanes)));
+  }
+  void copy_async(const Inst& inst) {
+    Inst made = inst;
+    made.in = {one(inst.in[0]), one(inst.in[1])};
+    const ValueId exist = one(inst.in[2]);
+    const Inst* def = to_.def(exist);
+    if (!def || def->op != Op::Const || def->bits < static_cast<std::uint64_t>(inst.index)) {
+      const ValueId some = b_.binary(Op::Min, exist, b_.constant_int(DType::U32, inst.index));
+      made.in.push_back(b_.binary(Op::Mul, some, b_.constant_int(DType::U32, size_of(from_.at(inst.memory).dtype))));
+    }
+    append(to_, b_.region, add_inst(to_, std::move(made), {}));
   }
 
   void collective(const Inst& inst) {
@@ -254,6 +372,7 @@ class Legaliser {
         out.assign(count, b_.splat(one(inst.in[0]), lanes));
         break;
       case Op::Pack: {
+        if (is_words(inst.out[0])) return define(inst.out[0], packed_words(inst));
         Values list;
         for (const ValueId v : inst.in) {
           const Values each = scalars(at(v));
@@ -263,9 +382,14 @@ class Legaliser {
         break;
       }
       case Op::Extract: {
-        const Values& parts = at(inst.in[0]);
-        const int width = to_.type(parts[0]).lanes;
-        out = {lane_of(parts[static_cast<std::size_t>(inst.index / width)], inst.index % width)};
+        const Values& all = parts(inst.in[0]);
+        if (is_words(inst.in[0])) {
+          const ValueId w = all[static_cast<std::size_t>(inst.index / 2)];
+          out = {elements_of({w}, t.dtype)[static_cast<std::size_t>(inst.index % 2)]};
+          break;
+        }
+        const int width = to_.type(all[0]).lanes;
+        out = {lane_of(all[static_cast<std::size_t>(inst.index / width)], inst.index % width)};
         break;
       }
       case Op::VectorReduce:
@@ -274,7 +398,10 @@ class Legaliser {
       default:
         for (std::size_t k = 0; k < count; ++k) {
           Values in;
-          for (const ValueId v : inst.in) in.push_back(at(v)[at(v).size() == 1 ? 0 : k]);
+          for (const ValueId v : inst.in) {
+            const Values each = at(v);
+            in.push_back(each[each.size() == 1 ? 0 : k]);
+          }
           out.push_back(elementwise(inst.op, std::move(in), chunk_type(t), &inst));
         }
     }
@@ -343,6 +470,7 @@ class Legaliser {
   LegaliseOptions options_;
   Kernel to_;
   Builder b_;
+  const std::vector<bool> words_;  // by value
   std::unordered_map<ValueId, Values> map_;
 };
 

@@ -66,7 +66,9 @@ class KernelPrinter {
       const Inst& inst = k_.at(i);
       if (inst.op >= Op::GroupId && inst.op <= Op::LaneId) ids.push_back(inst.op);
       if (inst.op == Op::SimdScan) ids.push_back(Op::LaneId);
-      if (inst.op == Op::Load && k_.type(inst.out[0]).lanes > 1) vectors[index_of(inst.memory)] = true;
+      if (inst.op == Op::Load && k_.type(inst.out[0]) != Type{k_.at(inst.memory).dtype})
+        vectors[index_of(inst.memory)] = true;
+      if (inst.op == Op::LoadMatrix || inst.op == Op::CopyAsync) vectors[index_of(inst.memory)] = true;
       if (inst.op == Op::Store && k_.type(inst.in[1]).lanes > 1) vectors[index_of(inst.memory)] = true;
     });
     std::sort(ids.begin(), ids.end());
@@ -173,7 +175,7 @@ class KernelPrinter {
   std::string element(const Inst& inst, Type t, bool write) {
     const std::string& m = memory_names_[index_of(inst.memory)];
     const Expr index = take(inst.in[0]);
-    if (t.lanes == 1) return fmt::format("{}[{}]", m, index.text);
+    if (t == Type{k_.at(inst.memory).dtype}) return fmt::format("{}[{}]", m, index.text);
     type(t);
     return d_.vector_access(k_.at(inst.memory), t, fmt::format("({} + {})", m, at_level(index, kSum)), write);
   }
@@ -213,6 +215,16 @@ class KernelPrinter {
       }
       case Op::Atomic:
         return atomic(inst);
+      case Op::MmaBlock:
+        return mma(inst, id);
+      case Op::LoadMatrix:
+        return load_matrix(inst);
+      case Op::CopyAsync:
+        return copy_async(inst);
+      case Op::CopyCommit:
+      case Op::CopyWait:
+        flush_reads();
+        return line(d_.copy_group(inst, needs_) + ";");
       case Op::Barrier:
       case Op::SimdBarrier:
         flush_reads();
@@ -264,6 +276,50 @@ class KernelPrinter {
       line(call + ";", inst.loc);
     else
       declare(inst.out[0], {call, kPrimary});
+  }
+
+  // ── matrix units and copies ──
+  void mma(const Inst& inst, InstId id) {
+    std::vector<std::string> in;
+    // The sums change in place: in the operand's own variable where nothing else reads it later.
+    const std::size_t sums = inst.out.size();
+    for (std::size_t k = sums; k < inst.in.size(); ++k) in.push_back(take(inst.in[k]).text);
+    std::vector<std::string> targets;
+    for (std::size_t k = 0; k < sums; ++k) {
+      const auto own = reusable(inst.in[k], inst.out[k], inst.home, uses_.end(id));
+      if (own && std::find(targets.begin(), targets.end(), *own) == targets.end()) {
+        flush_mentions(*own);
+        bind(inst.out[k], *own, true);
+      } else {
+        declare(inst.out[k], take(inst.in[k]));
+      }
+      targets.push_back(exprs_[index_of(inst.out[k])].text);
+    }
+    in.insert(in.begin(), targets.begin(), targets.end());
+    const bool words = sums > 1;
+    const DType operands = words ? static_cast<DType>(inst.bits) : k_.type(inst.in[1]).dtype;
+    line((words ? "" : targets[0] + " = ") + d_.mma(inst, operands, in, needs_) + ";");
+  }
+  std::string address(MemoryId m, ValueId index) {
+    return fmt::format("&{}[{}]", memory_names_[index_of(m)], take(index).text);
+  }
+  void load_matrix(const Inst& inst) {
+    const std::string from = address(inst.memory, inst.in[0]);
+    std::vector<std::string> out;
+    std::string names;
+    for (const ValueId v : inst.out) {
+      out.push_back(fresh(v));
+      bind(v, out.back(), true);
+      names += (names.empty() ? "" : ", ") + out.back();
+    }
+    line(fmt::format("{} {};", type(k_.type(inst.out[0])), names));
+    line(d_.load_matrix(inst, out, from, needs_) + ";");
+  }
+  void copy_async(const Inst& inst) {
+    const std::string to = address(inst.memory, inst.in[0]), from = address(inst.from, inst.in[1]);
+    const std::string exist = inst.in.size() > 2 ? take(inst.in[2]).text : "";
+    flush_reads();
+    line(d_.copy_async(inst.index * size_of(k_.at(inst.memory).dtype), to, from, exist, needs_) + ";", inst.loc);
   }
 
   // ── control flow ──

@@ -127,6 +127,7 @@ Expr spell(const Dialect& d, const Kernel& k, const Inst& inst, const std::vecto
     case Op::Select:
       return select(k, inst, in);
     case Op::Cast:
+      if (in.size() == 2) return {d.word(static_cast<DType>(inst.bits), true, in[0].text, in[1].text, needs), kPrimary};
       return cast(d, k, inst, in[0], needs);
     case Op::Bitcast:
       return {d.bitcast(t, result, in[0].text, needs), kPrimary};
@@ -135,6 +136,7 @@ Expr spell(const Dialect& d, const Kernel& k, const Inst& inst, const std::vecto
     case Op::Pack: {
       std::vector<std::string> lanes;
       for (const Expr& e : in) lanes.push_back(e.text);
+      if (result.lanes == 1) return {d.word(t.dtype, false, lanes[0], lanes[1], needs), kPrimary};
       return {d.vector_of(result, lanes, needs), kPrimary};
     }
     case Op::Extract:

@@ -18,7 +18,14 @@ class CudaBackend final : public Backend {
   std::string_view description() const override {
     return "NVIDIA GPUs: header-free CUDA C++, compiled by NVRTC and cached on disk";
   }
-  PipelineOptions pipeline() const override { return {}; }
+  PipelineOptions pipeline() const override {
+    // f32 by multiply-adds: the matrix unit would round operands to TF32.
+    return {.tiles = {.lower = true,
+                      .narrow = MatrixUnit::Mma16,
+                      .wide = MatrixUnit::Fma,
+                      .load_matrix = true,
+                      .copy_async = true}};
+  }
   std::optional<Artefact> artefact(const Kernel& kernel) const override { return program({kernel}); }
   std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
     return Artefact{"cu", clike::print_text(stages, CudaDialect{})};

@@ -6,6 +6,7 @@
 #include "backends/clike/testing.h"
 #include "backends/cuda/compiler.h"
 #include "mt/ir/text.h"
+#include "mt/ir/tile_chain.h"
 
 namespace mt {
 namespace {
@@ -73,6 +74,56 @@ TEST(Cuda, PutsLargeThreadgroupMemoryIntoDynamicShared) {
     if (!problem) GTEST_SKIP() << "no CUDA compiler";
     EXPECT_EQ(*problem, "");
   }
+}
+
+Kernel optimised_chain(const TileChain& c, const std::string& name) {
+  Kernel k = tile_chain(c);
+  k.name = name;
+  optimise(k, cuda().pipeline());
+  return k;
+}
+
+TEST(Cuda, CompilesTiles) {
+  // ptxas spills some words by choice: of small kernels for more threads at a time, and where lanes diverge.
+  constexpr int kSome = 64;
+  for (const bool known : {true, false}) {
+    std::vector<Kernel> kernels;
+    for (const DType t : {DType::BF16, DType::F16, DType::F32})
+      for (int n = 0; n < (known ? 8 : 4); ++n) {
+        const TileChain c{.t = t,
+                          .rows = n & 1 ? 32 : 16,
+                          .lhs_t = (n & 1) != 0,
+                          .rhs_t = (n & 2) != 0,
+                          .shared = (n & 4) != 0,
+                          .known = known,
+                          .k = 32,
+                          .pad = n == 7 ? 1 : 8,
+                          .copy = 16 / size_of(t)};
+        kernels.push_back(optimised_chain(c, fmt::format("tiles_{}_{}", name_of(t), n)));
+      }
+    std::map<std::string, std::string> facts;
+    const auto problem = cuda().check_artefact(cuda().program(kernels).value(), &facts);
+    if (!problem) GTEST_SKIP() << "no CUDA compiler";
+    EXPECT_TRUE(problem->empty() || problem->find("] spills") != std::string::npos) << *problem;
+    for (const Kernel& k : kernels) {
+      ASSERT_TRUE(facts.contains(k.name + ".registers")) << k.name;
+      EXPECT_LE(std::stoi(facts.at(k.name + ".spill_bytes")), known ? kSome : 4 * kSome) << k.name;
+    }
+  }
+}
+
+TEST(Cuda, TilesUseTheMatrixUnitAndItsLoads) {
+  const TileChain c{.shared = true, .known = true, .k = 64};
+  const std::string text = cuda().artefact(optimised_chain(c, "tiles"))->text;
+  for (const char* part :
+       {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ldmatrix.sync.aligned.m8n8.x4.shared",
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared", "cp.async.cg.shared.global [%0], [%1], 16;", "mt::copy_commit();",
+        "mt::copy_wait_0();", "cvt.rn.bf16x2.f32", "alignas(16) bfloat"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  // f32 operands stay f32.
+  const std::string exact = cuda().artefact(optimised_chain({.t = DType::F32, .known = true}, "tiles"))->text;
+  EXPECT_EQ(exact.find("mma.sync"), std::string::npos) << exact;
+  EXPECT_NE(exact.find("fmaf("), std::string::npos) << exact;
 }
 
 TEST(Cuda, CompilesAtomics) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "backends/cuda/matrix.h"
 #include "mt/base/error.h"
 
 namespace mt::cuda {
@@ -334,6 +335,7 @@ std::string CudaDialect::helper(const clike::Need& need, Needs& needs) const {
   needs.insert({"type", need.type});
   if (need.name == "atomic") return atomic_loop(*this, need, needs);
   std::string own = own_helper(need);
+  if (own.empty()) own = matrix_helper(need, needs);
   if (!own.empty()) return own;
   if (const auto text = clike::common_helper(*this, need, kStyle, needs)) return *text;
   MT_ICE("no CUDA spelling for " + need.name);

@@ -7,7 +7,7 @@ namespace mt::cuda {
 
 class CudaDialect final : public clike::Dialect {
  public:
-  clike::LegaliseOptions legalise_options() const override { return {1, 8, 16}; }
+  clike::LegaliseOptions legalise_options() const override { return {1, 8, 16, true}; }
   const std::set<std::string, std::less<>>& reserved() const override;
   std::string type(Type t) const override;
   std::string_view suffix(DType t) const override;
@@ -26,6 +26,15 @@ class CudaDialect final : public clike::Dialect {
   std::string atomic(const Kernel& k, const Inst& inst, const std::string& target, const std::string& value,
                      clike::Needs& needs) const override;
   std::string barrier(bool simd) const override { return simd ? "__syncwarp()" : "__syncthreads()"; }
+  std::string mma(const Inst& inst, DType operands, const std::vector<std::string>& in,
+                  clike::Needs& needs) const override;
+  std::string word(DType t, bool rounds, const std::string& low, const std::string& high,
+                   clike::Needs& needs) const override;
+  std::string load_matrix(const Inst& inst, const std::vector<std::string>& out, const std::string& from,
+                          clike::Needs& needs) const override;
+  std::string copy_async(int bytes, const std::string& to, const std::string& from, const std::string& exist,
+                         clike::Needs& needs) const override;
+  std::string copy_group(const Inst& inst, clike::Needs& needs) const override;
   std::string head(const Kernel& k, const std::vector<std::string>& names, const std::vector<Op>& ids,
                    const std::vector<bool>& vector_memories, clike::Needs& needs) const override;
   std::string preamble() const override;

@@ -4,6 +4,7 @@
 #include "backends/clike/golden_kernels.h"
 #include "backends/clike/testing.h"
 #include "mt/ir/text.h"
+#include "mt/ir/tile_chain.h"
 
 namespace mt {
 namespace {
@@ -21,6 +22,17 @@ TEST(CudaGolden, ControlFlowKeepsItsText) {
   std::vector<Kernel> kernels;
   for (const TextKernel& k : kControlKernels) kernels.push_back(parse(text_of(k)).take());
   EXPECT_EQ(golden("control_flow.cu", find_backend("cuda")->program(kernels)->text), "");
+}
+
+TEST(CudaGolden, TilesKeepTheirText) {
+  const Backend& target = *find_backend("cuda");
+  std::vector<Kernel> kernels;
+  for (const DType t : {DType::BF16, DType::F32}) {
+    kernels.push_back(tile_chain({.t = t, .shared = true, .known = true, .copy = 16 / size_of(t)}));
+    kernels.back().name += fmt::format("_{}", name_of(t));
+    optimise(kernels.back(), target.pipeline());
+  }
+  EXPECT_EQ(golden("tiles.cu", target.program(kernels)->text), "");
 }
 
 TEST(CudaGolden, TextIsTheSameEveryTime) {

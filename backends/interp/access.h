@@ -89,11 +89,15 @@ struct Access {
         align(node.inst->align > 1),
         order(machine.order(c)) {}
 
-  void check(std::int64_t i, int t) const { check(i, lanes, t); }
-  /// `count` elements from `i` on.
-  void check(std::int64_t i, int count, int t) const {
+  void check(std::int64_t i, int t) const {
+    inside(i, lanes, t);
+    aligned(i, t);
+  }
+  void inside(std::int64_t i, int count, int t) const {
     if (flags && flags[t]) fail_wrapped(m, n, c, i, t);
     if (i < 0 || i > c.count - count) fail_bounds(m, n, c, i, count, t);
+  }
+  void aligned(std::int64_t i, int t) const {
     if (align && (i + c.shift) % n.inst->align != 0) fail_align(m, n, c, i, t);
   }
   void read(std::int64_t i, int t) const {

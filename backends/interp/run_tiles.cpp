@@ -180,12 +180,14 @@ void run_copy_async(Machine& m, const Node& n) {
     };
     Flight flight{&n, t, m.commits[static_cast<std::size_t>(t)], operand(0), {}};
     const std::int64_t source = operand(1), exist = operand(2);
-    to.check(flight.to, count, t);
-    if (exist > 0) from.check(source, static_cast<int>(std::min<std::int64_t>(exist, count)), t);
+    to.aligned(flight.to, t);
+    if (exist > 0) from.aligned(source, t);
     for (int e = 0; e < count; ++e) {
+      to.inside(flight.to + e, 1, t);
       to.write(flight.to + e, t);
       to.c.touches[flight.to + e].wrote = 0;  // undefined until it has arrived
       if (e >= exist) continue;
+      from.inside(source + e, 1, t);
       if (from.c.touches) from.read(source + e, t);
       std::memcpy(flight.bytes.data() + e * size, from.c.data + (source + e) * size, static_cast<std::size_t>(size));
     }

@@ -54,6 +54,21 @@ std::string atomic_loop(const clike::Dialect& d, const clike::Need& need, Needs&
       T, name_of(combine), where, as("uint", next), as(T, "old"));
 }
 
+std::string mma_text(const std::string& t) {
+  return fmt::format(
+      "// c + a b of 8 x 8 elements that a simdgroup holds together, two a lane.\n"
+      "static inline float2 mma(float2 c, {0}2 a, {0}2 b) {{\n"
+      "  simdgroup_matrix<{0}, 8, 8> left, right;\n"
+      "  simdgroup_matrix<float, 8, 8> sum;\n"
+      "  reinterpret_cast<thread {0}2&>(left.thread_elements()) = a;\n"
+      "  reinterpret_cast<thread {0}2&>(right.thread_elements()) = b;\n"
+      "  reinterpret_cast<thread float2&>(sum.thread_elements()) = c;\n"
+      "  simdgroup_multiply_accumulate(sum, left, right, sum);\n"
+      "  return reinterpret_cast<thread float2&>(sum.thread_elements());\n"
+      "}}\n",
+      t);
+}
+
 }  // namespace
 
 const std::set<std::string, std::less<>>& MetalDialect::reserved() const {
@@ -216,6 +231,11 @@ std::string MetalDialect::barrier(bool simd) const {
   return simd ? "simdgroup_barrier(mem_flags::mem_threadgroup)" : "threadgroup_barrier(mem_flags::mem_threadgroup)";
 }
 
+std::string MetalDialect::mma(const Inst&, DType operands, const std::vector<std::string>& in, Needs& needs) const {
+  needs.insert({"mma", {operands}});
+  return fmt::format("mt::mma({}, {}, {})", in[0], in[1], in[2]);
+}
+
 std::string MetalDialect::head(const Kernel& k, const std::vector<std::string>& names, const std::vector<Op>& ids,
                                const std::vector<bool>& vector_memories, Needs&) const {
   struct Parameter {
@@ -265,6 +285,7 @@ std::string MetalDialect::preamble() const {
 std::string MetalDialect::helper(const clike::Need& need, Needs& needs) const {
   if (need.name == "type") return "";
   const clike::HelperStyle& style = style_of(need.type.dtype);
+  if (need.name == "mma") return mma_text(type(need.type));
   if (need.name == "atomic") return atomic_loop(*this, need, needs);
   if (need.name == "shuffles") {
     if (size_of(need.type.dtype) != 8) return "";

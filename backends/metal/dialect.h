@@ -27,6 +27,8 @@ class MetalDialect final : public clike::Dialect {
   std::string atomic(const Kernel& k, const Inst& inst, const std::string& target, const std::string& value,
                      clike::Needs& needs) const override;
   std::string barrier(bool simd) const override;
+  std::string mma(const Inst& inst, DType operands, const std::vector<std::string>& in,
+                  clike::Needs& needs) const override;
   std::string head(const Kernel& k, const std::vector<std::string>& names, const std::vector<Op>& ids,
                    const std::vector<bool>& vector_memories, clike::Needs& needs) const override;
   std::string preamble() const override;

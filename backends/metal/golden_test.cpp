@@ -8,6 +8,7 @@
 #include "backends/clike/testing.h"
 #include "backends/metal/text.h"
 #include "mt/ir/text.h"
+#include "mt/ir/tile_chain.h"
 
 namespace mt {
 namespace {
@@ -51,6 +52,17 @@ TEST(MetalGolden, EveryLineKnowsItsPlace) {
     }
     EXPECT_GT(written, 0) << text;
   }
+}
+
+TEST(MetalGolden, TilesKeepTheirText) {
+  const Backend& target = *find_backend("metal");
+  std::vector<Kernel> kernels;
+  for (const DType t : {DType::BF16, DType::F32}) {
+    kernels.push_back(tile_chain({.t = t, .shared = true, .known = true, .copy = 16 / size_of(t)}));
+    kernels.back().name += fmt::format("_{}", name_of(t));
+    optimise(kernels.back(), target.pipeline());
+  }
+  EXPECT_EQ(golden("tiles.metal", target.program(kernels)->text), "");
 }
 
 TEST(MetalGolden, TextIsTheSameEveryTime) {

@@ -15,7 +15,9 @@ class MetalBackend final : public Backend {
   std::string_view description() const override {
     return "Apple GPUs: Metal Shading Language text, run through Metal on a Mac";
   }
-  PipelineOptions pipeline() const override { return {}; }
+  PipelineOptions pipeline() const override {
+    return {.tiles = {.lower = true, .narrow = MatrixUnit::Simd8, .wide = MatrixUnit::Simd8}};
+  }
   std::optional<Artefact> artefact(const Kernel& kernel) const override {
     return Artefact{"metal", metal_text({kernel})};
   }

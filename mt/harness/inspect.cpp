@@ -9,6 +9,7 @@
 #include "mt/harness/table.h"
 #include "mt/ir/text.h"
 #include "mt/ir/verify.h"
+#include "mt/passes/lower_tiles.h"
 
 namespace mt {
 namespace {
@@ -36,6 +37,25 @@ Counts count(const Kernel& k) {
 
 std::string title(const InspectedStage& s, const Kernel& k) {
   return s.name.empty() ? k.name : k.name + " (stage " + s.name + ")";
+}
+
+/// What becomes of tiles on the target, a line each with how often; empty where the kernel has none.
+std::string tiles_text(const InspectedStage& s, const Backend& target) {
+  std::vector<std::pair<std::string, int>> lines;
+  for (std::size_t i = 1; i < s.steps.size(); ++i) {
+    if (s.steps[i].pass != "lower_tiles") continue;
+    for (const std::string& note : tile_notes(s.steps[i - 1].kernel, target.pipeline())) {
+      const auto known = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == note; });
+      if (known == lines.end())
+        lines.emplace_back(note, 1);
+      else
+        ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [note, times] : lines)
+    text += fmt::format("  {}{}\n", note, times == 1 ? "" : fmt::format(" ({} times)", times));
+  return text.empty() ? "" : "tiles\n" + text + "\n";
 }
 
 }  // namespace
@@ -115,6 +135,7 @@ std::string stats_text(const std::vector<InspectedStage>& stages, const Backend&
     text += fmt::format("{}: {} threads, {} of threadgroup memory, {} for {} steps\n{}\n", title(s, s.final()),
                         s.final().threads, bytes_text(static_cast<double>(threadgroup_bytes(s.final()))),
                         time_text(total), s.steps.size(), table.text());
+    text += tiles_text(s, target);
   }
   std::vector<Kernel> kernels;
   for (const InspectedStage& s : stages) kernels.push_back(s.final());

@@ -22,6 +22,7 @@ class Canonical {
 
  private:
   static constexpr std::size_t kUnranked = std::numeric_limits<std::size_t>::max();
+  static constexpr int kAhead = 8;  // blocks of products that are multiplied while operands of the next ones arrive
 
   static bool is_load(const Inst& i) { return i.op == Op::Load || i.op == Op::LoadMatrix; }
   /// Keeps its place among its like: blocks of products too, whose order decides how many operands are held at a time.
@@ -63,10 +64,12 @@ class Canonical {
             out.push_back(i);
           });
     };
-    for (const InstId id : list) {
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      const InstId id = list[at];
       const Inst& i = k_.at(id);
       if (is_load(i)) waiting.push_back(id);
       if (!is_anchor(i)) continue;
+      if (i.op == Op::MmaBlock) soon(list, at, place);
       const Effect e = info(i.op).effect;
       const bool boundary = e == Effect::Control || e == Effect::Syncs;
       const auto stays = [&](InstId load) { return !boundary && !effects_.changes(id, k_.at(load).memory); };
@@ -83,6 +86,37 @@ class Canonical {
     for (const InstId id : list) place(id);  // what nothing needs
     if (out != list) changed_ = true;
     k_.at(r).insts = std::move(out);
+  }
+
+  /// Matrix loads that the blocks from `at` on need start some blocks early, unless something stands between that may
+  /// change what they read.
+  template <class Place>
+  void soon(const std::vector<InstId>& list, std::size_t at, const Place& place) const {
+    for (int blocks = 0; at < list.size() && blocks <= kAhead; ++at) {
+      const Inst& i = k_.at(list[at]);
+      if (i.op == Op::MmaBlock) {
+        ++blocks;
+        for (const std::size_t operand : {1u, 2u})
+          for (const InstId load : matrix_loads(i.in[operand], i.home)) place(load);
+      } else if (is_anchor(i)) {
+        return;
+      }
+    }
+  }
+  /// The loads that an operand is put together from; none where it is made otherwise.
+  std::vector<InstId> matrix_loads(ValueId v, RegionId r) const {
+    if (!in_region(v, r)) return {};
+    const Inst* def = k_.def(v);
+    if (def->op == Op::LoadMatrix) return {k_.at(v).def};
+    std::vector<InstId> loads;
+    if (def->op == Op::Pack)
+      for (const ValueId lane : def->in) {
+        const Inst* from = k_.def(lane);
+        const Inst* load = from && from->op == Op::Extract ? k_.def(from->in[0]) : nullptr;
+        if (!load || load->op != Op::LoadMatrix || !in_region(from->in[0], r)) return {};
+        loads.push_back(k_.at(from->in[0]).def);
+      }
+    return loads;
   }
 
   bool in_region(ValueId v, RegionId r) const { return k_.at(v).def != InstId::None && k_.at(k_.at(v).def).home == r; }
