@@ -40,6 +40,7 @@ struct Ceiling {
   double read = 0;    // bytes per second
   double write = 0;   // bytes per second
   double flops = 0;   // f32, a fused multiply-add counts as two
+  double matrix_flops = 0;  // of 16-bit operands on a matrix unit; 0: the device has none, or it is not known
   double launch = 0;  // seconds of a launch that does nothing, among others; 0 where it is not known
 };
 

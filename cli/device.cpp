@@ -83,6 +83,7 @@ class DeviceVerb : public Verb {
     j["read_bytes_per_second"] = c.read;
     j["write_bytes_per_second"] = c.write;
     j["flops_per_second"] = c.flops;
+    if (c.matrix_flops > 0) j["matrix_flops_per_second"] = c.matrix_flops;
     if (c.launch > 0) j["launch_ns"] = 1e9 * c.launch;
     return j;
   }

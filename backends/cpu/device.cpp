@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kHuge = 2u << 20;  // a large page
 // Threadgroup memory is memory like any other: as much as stays in a second-level cache beside what passes by.
-constexpr std::int64_t kThreadgroupBytes = 512 << 10;
+constexpr std::int64_t kThreadgroupBytes = std::int64_t{kThreadgroupKib} << 10;
 
 /// Zero pages from the system, in large pages where it grants them.
 class HostBuffer final : public Buffer {
@@ -139,7 +139,6 @@ class CpuDevice final : public Device {
     info_.name = c.name;
     info_.limits.threadgroup_bytes = kThreadgroupBytes;
     info_.details = c.details;
-    info_.limits.threadgroup_bytes = kThreadgroupKib * 1024;
     info_.details["cache"] = object_cache().folder();
     threads_ = c.cores;
     if (const char* set = std::getenv("MT_THREADS"); set && *set) threads_ = count_of_threads(set);

@@ -7,7 +7,7 @@
 namespace mt::cpu {
 
 /// Threadgroup memory is ordinary memory of a worker: what stays in a second-level cache.
-inline constexpr int kThreadgroupKib = 256;
+inline constexpr int kThreadgroupKib = 512;
 
 std::unique_ptr<Device> open_device();
 

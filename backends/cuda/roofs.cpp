@@ -44,6 +44,32 @@ extern "C" __global__ void __launch_bounds__(256) roof_arithmetic(const float* _
   for (int k = 0; k < 8; ++k) all += v[k];
   if (all == 12345.f) to[threadIdx.x] = all;
 }
+extern "C" __global__ void __launch_bounds__(256) roof_matrix(const float* __restrict__ from, float* __restrict__ to) {
+  float v[8][4];
+  unsigned a[4], b[2];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) a[k] = __float_as_uint(from[threadIdx.x + 256 * k]);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) b[k] = __float_as_uint(from[threadIdx.x + 256 * k + 1024]);
+#pragma unroll
+  for (int k = 0; k < 8; ++k)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) v[k][e] = k;
+#if __CUDA_ARCH__ >= 800
+#pragma unroll 4
+  for (int n = 0; n < 512; ++n)
+#pragma unroll
+    for (int k = 0; k < 8; ++k)
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(v[k][0]), "+f"(v[k][1]), "+f"(v[k][2]), "+f"(v[k][3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+  float all = 0;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) all += v[k][0] + v[k][1] + v[k][2] + v[k][3];
+  if (all == 12345.f) to[threadIdx.x] = all;
+}
 extern "C" __global__ void roof_empty(const float*, float*) {}
 )";
 
@@ -52,7 +78,9 @@ extern "C" __global__ void roof_empty(const float*, float*) {}
 std::string roofs_text() { return kText; }
 
 Roofs::Roofs(std::shared_ptr<Context> context, const std::string& arch, int processors)
-    : context_(std::move(context)), processors_(static_cast<unsigned>(processors)) {
+    : context_(std::move(context)),
+      processors_(static_cast<unsigned>(processors)),
+      has_matrix_unit_(arch.size() > 4 && std::stoi(arch.substr(3)) >= 80) {
   const Driver& d = context_->use();
   const Machine code = machine_code(kText, "roofs", arch, cubin_cache());
   context_->check(d.module_load(&module_, code.cubin.data()), "loading what measures the device");
@@ -63,6 +91,7 @@ Roofs::Roofs(std::shared_ptr<Context> context, const std::string& arch, int proc
   find(read_, "roof_read");
   find(write_, "roof_write");
   find(arithmetic_, "roof_arithmetic");
+  find(matrix_, "roof_matrix");
   find(empty_, "roof_empty");
   std::size_t left = 0, all = 0;
   context_->check(d.memory_info(&left, &all), "asking for free memory");
@@ -101,6 +130,9 @@ Ceiling Roofs::measure() {
   c.read = bytes / seconds(read_, static_cast<unsigned>(bytes_ / kGrain), 3);
   c.write = bytes / seconds(write_, vectors, 3);
   c.flops = 2.0 * kChains * kSteps * kThreads * full / seconds(arithmetic_, full, 20);
+  // A warp's m16n8k16: 16 x 8 x 16 fused multiply-adds.
+  if (has_matrix_unit_)
+    c.matrix_flops = 2.0 * 16 * 8 * 16 * kChains * kSteps * (kThreads / 32) * full / seconds(matrix_, full, 5);
   c.launch = seconds(empty_, processors_, 100);
   return c;
 }

@@ -26,9 +26,11 @@ class Roofs {
   double seconds(Handle function, unsigned groups, int launches);
   std::shared_ptr<Context> context_;
   unsigned processors_;
+  bool has_matrix_unit_ = false;  // from compute capability 8.0
   std::size_t bytes_ = 0;
   Address from_ = 0, to_ = 0;
-  Handle module_ = nullptr, copy_ = nullptr, read_ = nullptr, write_ = nullptr, arithmetic_ = nullptr, empty_ = nullptr;
+  Handle module_ = nullptr, copy_ = nullptr, read_ = nullptr, write_ = nullptr, arithmetic_ = nullptr,
+         matrix_ = nullptr, empty_ = nullptr;
 };
 
 }  // namespace mt::cuda

@@ -58,14 +58,15 @@ struct AffineDequantize {
     const u64 block = static_cast<u64>(mt::threads());
     const U64 first = U64(group_id()) * (block * static_cast<u64>(turns)) + U64(thread_id()),
               end = U64(n_groups) * runs;
+    // Equivalent if constant_above: then the last run that there is goes the other way.
     const auto run_of = [&](int turn) { return first + block * static_cast<u64>(turn); };
-    const auto one_by_one = [&] {
-      for (int turn : unroll(turns)) if_(run_of(turn) < end, [&] { write(read(run_of(turn))); });
+    const auto one_by_one = [&](int count) {
+      for (int turn : unroll(count)) if_(run_of(turn) < end, [&] { write(read(run_of(turn))); });
     };
-    if (turns == 1) return one_by_one();
+    if (turns == 1) return one_by_one(1);
     if_(run_of(turns - 1) < end, [&] {
       for (const Read& r : each(turns, [&](int turn) { return read(run_of(turn)); })) write(r);
-    }).else_(one_by_one);
+    }).else_([&] { one_by_one(turns - 1); });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

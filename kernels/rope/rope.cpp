@@ -91,8 +91,8 @@ struct Rope {
                              heads_first(1, 1, 1, 128), heads_first(0, 2, 4, 64), heads_first(1, 2, 0, 64)})
       all.push_back(p);
     // Heads that fill every threadgroup.
-    for (const Problem& p : {heads_first(2, 4, 9, 64), seq_first(1, 8, 5, 128), seq_first(2, 4, 3, 260)})
-      all.push_back(p);
+    for (const Problem& p : {heads_first(2, 8, 9, 64), seq_first(1, 8, 5, 128)}) all.push_back(p);
+    for (const Problem& p : {heads_first(2, 8, 3, 260), seq_first(1, 8, 3, 260)}) all.push_back(p.with("offset", 5000));
     all.push_back(heads_first(1, 2, 40, 128).with("offset", 5000).with_real("base", 19.93156856932417));
     all.push_back(seq_first(1, 2, 3, 64).with("offset", 131072));
     all.push_back(heads_first(1, 6, 9, 64).with_edges());

@@ -22,6 +22,7 @@ struct LogSumExp : RowKernel<T> {
     const F32 highest = group_max(top.total());
 
     // Rows of -inf and rows with +inf are summed as they are: 0 and infinity, whose logarithms are what is right.
+    // Equivalent if zero_is_one: of 0 and infinity that changes nothing.
     const F32 shift = select(abs(highest) == inf, 0.f, highest);
     RowAccumulator total(Combine::Sum, this->width, 0.f);
     row.each([&](const U32&, const Vec<f32>& v, bool) { total.add(exp_for<T>(v - shift)); });

@@ -131,6 +131,7 @@ void measure(BenchResult& r, Sampler& calls, const BenchOptions& options, Ceilin
   if (!ceilings.empty()) {
     r.has_roof = true;
     r.ceiling = median_of(ceilings);
+    if (r.on_matrix_unit && r.ceiling.matrix_flops > 0) r.ceiling.flops = r.ceiling.matrix_flops;
     r.roof = roof_of(r.work.read, r.work.written, r.work.flops, r.ceiling);
   }
 }
@@ -163,6 +164,7 @@ void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem
   };
   ExpectedOutputs expected = call.instance().oracle(Inputs(inputs, problem, call.signature()));
   const std::uint64_t right = verify(sets[0], expected);
+  r.on_matrix_unit = call.has_matrix_products();
   const bool exact = !call.has_atomics();
   check_interrupt();
 

@@ -121,8 +121,8 @@ Ceiling median_of(const std::vector<Ceiling>& all) {
     for (const Ceiling& c : all) values.push_back(c.*rate);
     return summarise(std::move(values)).median;
   };
-  return {median(&Ceiling::copy), median(&Ceiling::read), median(&Ceiling::write), median(&Ceiling::flops),
-          median(&Ceiling::launch)};
+  return {median(&Ceiling::copy),  median(&Ceiling::read),         median(&Ceiling::write),
+          median(&Ceiling::flops), median(&Ceiling::matrix_flops), median(&Ceiling::launch)};
 }
 
 std::size_t cache_bytes() {

@@ -35,6 +35,15 @@ bool Call::has_atomics() const {
   return false;
 }
 
+bool Call::has_matrix_products() const {
+  for (const PreparedStage& s : stages_)
+    for (const Inst& inst : s.compiled.kernel.insts)
+      if ((inst.op == Op::TileMma || inst.op == Op::MmaBlock) &&
+          size_of(s.compiled.kernel.type(inst.in[1]).dtype) == 2)
+        return true;
+  return false;
+}
+
 Call Call::with_kernels(const std::vector<Kernel>& stages) const {
   Call call = *this;
   for (PreparedStage& stage : call.stages_) {

@@ -60,6 +60,8 @@ class Call {
   bool empty() const { return empty_; }
   /// Whether a stage combines atomically, so that equal bits in every run are not promised.
   bool has_atomics() const;
+  /// Whether it multiplies tiles of 16-bit numbers, which a matrix unit takes.
+  bool has_matrix_products() const;
   /// Tracing, passes and compilation; parts that the process had compiled before cost nothing.
   double compile_ms() const { return compile_ms_; }
   /// Tunables that a tuner chose for exactly this problem; empty where the plan, or the caller, chose.
