@@ -22,7 +22,7 @@ struct Sort {
     int network = kLanes;
     while (network < p["n"] && network < kLongest) network *= 2;
     size = network;
-    threads = !traits.gpu ? 32 : std::clamp(network / 2, 32, 512);
+    threads = !traits.gpu ? 32 : std::clamp(network < 512 ? network / 8 : network / 2, 32, 512);
   }
   Launch launch(const Problem& p) const {
     require(p["n"] <= size, "a row has at most 4096 elements, and no more than size");
