@@ -203,7 +203,7 @@ TEST(CudaRoofs, CompileWithoutSpills) {
   const auto made = compile(roofs_text());
   if (!made) GTEST_SKIP() << "no CUDA compiler";
   EXPECT_EQ(made->error, "");
-  EXPECT_EQ(made->kernels.size(), 5u);
+  EXPECT_EQ(made->kernels.size(), 6u);
   for (const auto& [name, facts] : made->kernels) EXPECT_EQ(facts.spill_bytes, 0) << name;
 }
 

@@ -91,7 +91,8 @@ struct FlashDecode {
       return fits();
     }
     depth = wide ? 8 : 16;
-    simds = room > 64 * 1024 ? 8 : 4;
+    simds = 4;
+    if (room > 64 * 1024 && used <= 16 && (!kPaged || page % 32 == 0)) keys = 32;
     ring = room > 64 * 1024 ? 3 : 0;
     while (simds > 1 && needed() > room) simds = simds / 2;
     while (ring > 1 && needed() > room) ring = ring - 1;

@@ -26,7 +26,7 @@ struct Prefill {
   Tunable stages{"stages", 1, {0, 1, 2, 3}};              // tiles in threadgroup memory; 0: none
   Tunable piece{"piece", 16, {16, 32, 64, 128, 256}};     // columns of the values in one product
   Tunable depth{"depth", 16, {8, 16, 32, 64, 128, 256}};  // of one product of queries and keys
-  bool causal = true;
+  bool causal = true, hold_query = true;
   int dim = 0;
 
   void contract(const Problem& p) const {
@@ -49,10 +49,12 @@ struct Prefill {
     }
     const std::int64_t room = traits.threadgroup_kib * 1024;
     const bool wide = size_of(dtype_of<T>) == 4;
+    hold_query = !wide && dim <= 128;
     simds = 4;
     rows = 16;
     stages = room > 64 * 1024 ? 2 : 1;
     keys = 64;
+    if (wide || dim > 128) keys = 32;
     while (keys > 8 && 2 * TileRing<T>::bytes(keys, dim, stages) > room) keys = keys / 2;
     piece = 16;
     depth = wide ? 8 : 16;
@@ -70,7 +72,10 @@ struct Prefill {
     const U32 tiles = (q_len + (together - 1)) / together;
     const U32 first = (tiles - 1u - group_id()) * together, own = first + simd_id() * int{rows};
     const auto asked = matrix(q.at(batch, head), dim, q_len, dim).at(own, 0);
-    const auto query = each(dim / depth, [&](int i) { return load_lhs(asked.at(0, i * depth), rows, depth); });
+    const auto load_query = [&](int i) { return load_lhs(asked.at(0, i * depth), rows, depth); };
+    // Held from tile to tile, or read again for each where registers are short.
+    const auto held = each(hold_query ? dim / depth : 0, load_query);
+    const auto query = [&](int i) { return hold_query ? held[static_cast<std::size_t>(i)] : load_query(i); };
     const U32 seen = causal ? after(first + together + k_len, q_len) : U32(k_len);
     const U32 end = min(k_len, seen), steps = (end + (keys - 1)) / int{keys};
     const F32 to_base2 = scale * kLog2E;
@@ -80,7 +85,7 @@ struct Prefill {
       const U32 from = step * int{keys};
       TileVar<Acc> logits(Acc::fill(rows, keys, 0.f));
       for (int i = 0; i < dim / depth; ++i)
-        logits = mma(logits.get(), query[static_cast<std::size_t>(i)], load_rhs_t(key.at(0, i * depth), depth, keys));
+        logits = mma(logits.get(), query(i), load_rhs_t(key.at(0, i * depth), depth, keys));
       logits = map(logits.get(), [&](F32 s, U32, U32) { return s * to_base2; });
       const U32 last = from + int{keys};
       const Bool inside = last <= k_len, whole = causal ? inside & (last + q_len <= own + k_len + 1u) : inside;

@@ -55,7 +55,7 @@ struct Gemm {
     bk = wide ? 16 : 32;
     depth = wide ? 8 : 16;
     simds_m = bm >= 64 ? 2 : 1;
-    simds_n = large ? 4 : 2;
+    simds_n = 2;
     ring = large ? 4 : 2;
     // Large GPUs have some 132 cores: so many tiles fill them once.
     const std::int64_t tiles = ceil_div(rows, bm) * ceil_div(cols, bn), steps = ceil_div(p["k"], bk);

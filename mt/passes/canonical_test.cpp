@@ -101,5 +101,43 @@ TEST(Canonical, ALongChainDoesNotNeedTheStack) {
   EXPECT_EQ(after(canonical, body), text_of(body));
 }
 
+/// Two products of one operand each, with `between` in the middle; what stands in front of the first one.
+std::string before_first_product(const std::string& between) {
+  Kernel k = parsed(R"(kernel @k threads 32 {
+  device out %y: f32 [32]
+  threadgroup %s: bf16 [1024]
+  %c0: u32 = const 0
+  %c8: u32 = const 8
+  %c512: u32 = const 512
+  %l: u32 = lane_id
+  %at: u32 = mul %l, %c8
+  %later: u32 = add %at, %c512
+  %f: f32 = const 0.0
+  %zero: f32x4 = splat %f
+  %bf: bf16 = const 1.0
+  %b: bf16x4 = splat %bf
+  %first: bf16x8 = load_matrix %s[%at]
+  %p: f32x4 = mma_block %zero, %first, %b, mma16
+)" + between + R"(
+  %second: bf16x8 = load_matrix %s[%later]
+  %q: f32x4 = mma_block %p, %second, %b, mma16
+  %v: f32 = extract %q, 0
+  store %y[%l], %v
+})");
+  canonical(k, {});
+  EXPECT_EQ(verify(k), "") << print(k);
+  const std::string text = print(k);
+  return text.substr(0, text.find("mma_block"));
+}
+
+TEST(Canonical, MatrixLoadsStartBeforeTheProductsInFront) {
+  EXPECT_NE(before_first_product("").find("%second"), std::string::npos);
+}
+
+TEST(Canonical, MatrixLoadsStayBehindWhatMayChangeThem) {
+  for (const char* between : {"barrier", "store %s[%at], %bf", "copy_wait 0"})
+    EXPECT_EQ(before_first_product(between).find("%second"), std::string::npos) << between;
+}
+
 }  // namespace
 }  // namespace mt
