@@ -53,15 +53,14 @@ struct Prefill {
     simds = 4;
     rows = 16;
     stages = room > 64 * 1024 ? 2 : 1;
-    keys = 64;
-    if (wide || dim > 128) keys = 32;
-    while (keys > 8 && 2 * TileRing<T>::bytes(keys, dim, stages) > room) keys = keys / 2;
+    int fit = wide || dim > 128 ? 32 : 64;
+    while (fit > 8 && 2 * TileRing<T>::bytes(fit, dim, stages) > room) fit /= 2;
+    keys = fit;
     piece = 16;
     depth = wide ? 8 : 16;
   }
   Launch launch(const Problem& p) const {
     require(dim % depth == 0 && dim % piece == 0, "depth and piece must divide head_dim");
-    require(keys % 8 == 0 && rows % 16 == 0, "keys must be a multiple of 8, rows one of 16");
     return {.groups = {ceil_div(p["q_len"], simds * rows), p["n_q_heads"], p["batch"]}, .threads = simds * kLanes};
   }
 

@@ -54,6 +54,7 @@ class TileRing {
     const U32 slot = begin(stage), own = of_ == RingOf::Simd ? lane_id() : thread_id();
     share_out(all, own, sharing, [&](U32 i) {
       const U32 r = i / runs, c = i % runs * kRun;
+      // Equivalent if first_operand of add: rows past the end of an expert's part are other rows of x, and not stored.
       const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
       copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
     });

@@ -75,9 +75,6 @@ struct Gemm {
     require(bm % (16 * simds_m) == 0 && bn % (16 * simds_n) == 0,
             "bm and bn must give each simdgroup a multiple of 16 rows and columns");
     require(bk % depth == 0 && depth % 8 == 0, "bk must be a multiple of depth, and that of 8");
-    require(bk % TileRing<T>::kRun == 0 && bn % TileRing<T>::kRun == 0 && bm % TileRing<T>::kRun == 0,
-            "bm, bn and bk must be multiples of 16 bytes");
-    require(raster >= 1, "raster must be at least 1");
     require(splits >= 1 && splits <= kMaxSplits, "there must be 1 to 16 splits");
     return {.groups = {ceil_div(p["m"], bm) * ceil_div(p["n"], bn), splits}, .threads = kLanes * simds_m * simds_n};
   }
