@@ -280,6 +280,7 @@ struct FlashDecode {
     all.push_back(full(problem(1, 8, 2, 1, 700, 128)));
     for (const int count : {2, 4, 8}) all.push_back(full(problem(1, 8, 2, count, 150, 128)));
     all.push_back(problem(5, 4, 2, 1, 200, 64));
+    all.push_back(problem(2, 2, 1, 1, 40, 32));
     all.push_back(problem(3, 6, 2, 3, 150, 96));
     all.push_back(full(problem(1, 16, 1, 2, 90, 64)));
     all.push_back(full(problem(2, 3, 3, 1, 90, 256)));
@@ -300,7 +301,11 @@ struct FlashDecode {
             .written = items * asked * (d * size + 4),
             .flops = 4 * items * asked * n * d};
   }
-  std::vector<std::string> batch() const { return {"batch"}; }
+  /// Pages are not divided among items.
+  std::vector<std::string> batch() const {
+    if (kPaged) return {};
+    return {"batch"};
+  }
 };
 
 template <class T>

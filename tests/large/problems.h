@@ -26,6 +26,8 @@ inline const KernelEntry& entry_named(const std::string& name, DType dtype) {
 
 /// Their batch runs along y or z, where a GPU takes 65,535 threadgroups; items are made larger instead.
 inline const std::map<std::string, Problem>& along_other_axes() {
+  const Problem sequences{{"batch", 30000}, {"n_q_heads", 2}, {"n_kv_heads", 1},
+                          {"q_len", 300},   {"k_len", 40},    {"head_dim", 128}};
   static const std::map<std::string, Problem> problems = {
       {"mt_rope",
        {{"batch", 1025},
@@ -39,6 +41,10 @@ inline const std::map<std::string, Problem>& along_other_axes() {
       {"mt_qmv", {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 8}, {"groups", 516}}},
       {"mt_qmv_int8_fast",
        {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 4}, {"groups", 516}}},
+      {"mt_flash_decode",
+       {{"batch", 40000}, {"n_q_heads", 2}, {"n_kv_heads", 2}, {"queries", 1}, {"kv_stride", 512}, {"head_dim", 64}}},
+      {"mt_sdpa_prefill", sequences},
+      {"mt_sdpa_full", sequences},
   };
   return problems;
 }
