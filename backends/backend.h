@@ -36,12 +36,12 @@ struct DeviceInfo {
 
 /// Rates that hardware reaches at best, at one moment.
 struct Ceiling {
-  double copy = 0;    // bytes read plus bytes written, per second
-  double read = 0;    // bytes per second
-  double write = 0;   // bytes per second
-  double flops = 0;   // f32, a fused multiply-add counts as two
+  double copy = 0;          // bytes read plus bytes written, per second
+  double read = 0;          // bytes per second
+  double write = 0;         // bytes per second
+  double flops = 0;         // f32, a fused multiply-add counts as two
   double matrix_flops = 0;  // of 16-bit operands on a matrix unit; 0: the device has none, or it is not known
-  double launch = 0;  // seconds of a launch that does nothing, among others; 0 where it is not known
+  double launch = 0;        // seconds of a launch that does nothing, among others; 0 where it is not known
 };
 
 /// Memory of a device.

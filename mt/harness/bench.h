@@ -42,7 +42,7 @@ struct BenchResult {
   std::size_t copies = 1;        // sets of tensors that calls rotated through
   std::size_t tensor_bytes = 0;  // of one set
   bool cached = false;           // all copies together fit the cache: not a measurement of memory
-  bool on_matrix_unit = false;  // the ceiling of arithmetic is the matrix unit's
+  bool on_matrix_unit = false;   // the ceiling of arithmetic is the matrix unit's
   bool has_roof = false;         // ceilings of this device are known
   Ceiling ceiling;               // medians of what was measured between the samples
   Roof roof;

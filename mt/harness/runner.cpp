@@ -38,8 +38,7 @@ bool Call::has_atomics() const {
 bool Call::has_matrix_products() const {
   for (const PreparedStage& s : stages_)
     for (const Inst& inst : s.compiled.kernel.insts)
-      if ((inst.op == Op::TileMma || inst.op == Op::MmaBlock) &&
-          size_of(s.compiled.kernel.type(inst.in[1]).dtype) == 2)
+      if ((inst.op == Op::TileMma || inst.op == Op::MmaBlock) && size_of(s.compiled.kernel.type(inst.in[1]).dtype) == 2)
         return true;
   return false;
 }
