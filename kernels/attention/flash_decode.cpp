@@ -27,8 +27,8 @@ struct Pages {
 
 template <Storage T, bool kPaged>
 struct FlashDecode {
-  In<T> q{"q", {"batch", "n_q_heads", "queries", "head_dim"}, Fill::normal(0, 2).without_edges()};
-  In<T> k{"k", cache_shape(), Fill::normal().without_edges()}, v{"v", cache_shape(), Fill::normal().without_edges()};
+  In<T> q{"q", {"batch", "n_q_heads", "queries", "head_dim"}, Fill::normal(0, 2)};
+  In<T> k{"k", cache_shape()}, v{"v", cache_shape()};
   In<u32> lengths{"lengths", {"batch"}, Fill::index("kv_stride", 1)};  // keys of each item, at most kv_stride
   Out<T> out{"out", {"batch", "n_q_heads", "queries", "head_dim"}};
   Out<f32> lse{"lse", {"batch", "n_q_heads", "queries"}};  // log of the sum of exp(logit); -inf without any key
@@ -287,6 +287,19 @@ struct FlashDecode {
     all.push_back(full(problem(1, 4, 1, 8, 5, 64)));  // the first queries see nothing
     all.push_back(problem(1, 2, 1, 1, 0, 64));
     all.push_back(full(problem(1, 8, 2, 1, 300, 64)).with_real("scale", 4));
+    // Scores that rise or fall so far from split to split that their exponentials leave the range of f32.
+    for (const double sign : {-1, 1}) {
+      const Problem p = full(problem(1, 2, 1, 1, 300, 32)).with_values(Values::Rising).with_real("scale", sign * 200);
+      all.push_back(p);
+      all.push_back(p.with_tunable("splits", 8));
+    }
+    // The last key, alone in its tile, weighs as much as all others together.
+    for (const int n : {17, 65})
+      all.push_back(full(problem(1, 1, 1, 1, n, 32))
+                        .with_values(Values::Ones)
+                        .with_real("scale", 1.0 / 32)
+                        .with_element("k", (n - 1) * 32, 1 + 32 * std::log(n - 1))
+                        .with_element("v", (n - 1) * 32, -1));
     return all;
   }
   Problems benches() const {

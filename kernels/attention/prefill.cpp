@@ -14,9 +14,9 @@ constexpr int kMaxDim = 256;
 
 template <Storage T>
 struct Prefill {
-  In<T> q{"q", {"batch", "n_q_heads", "q_len", "head_dim"}, Fill::normal(0, 2).without_edges()};
-  In<T> k{"k", {"batch", "n_kv_heads", "k_len", "head_dim"}, Fill::normal().without_edges()};
-  In<T> v{"v", {"batch", "n_kv_heads", "k_len", "head_dim"}, Fill::normal().without_edges()};
+  In<T> q{"q", {"batch", "n_q_heads", "q_len", "head_dim"}, Fill::normal(0, 2)};
+  In<T> k{"k", {"batch", "n_kv_heads", "k_len", "head_dim"}};
+  In<T> v{"v", {"batch", "n_kv_heads", "k_len", "head_dim"}};
   Out<T> out{"out", {"batch", "n_q_heads", "q_len", "head_dim"}};
   Size q_len{"q_len"}, k_len{"k_len"}, n_q_heads{"n_q_heads"}, n_kv_heads{"n_kv_heads"};
   Scalar<f32> scale{"scale", 0.08838834764831845};
@@ -163,6 +163,8 @@ struct Prefill {
     all.push_back(problem(1, 1, 1, 50, 20, 64));  // the first queries see nothing
     all.push_back(problem(1, 1, 1, 9, 0, 64));
     all.push_back(problem(1, 8, 1, 40, 150, 64).with_real("scale", 2));
+    for (const double sign : {-1, 1})
+      all.push_back(problem(1, 1, 1, 20, 150, 32).with_values(Values::Rising).with_real("scale", sign * 200));
     return all;
   }
   Problems benches() const { return {problem(1, 32, 8, 512, 512, 128), problem(1, 32, 8, 4096, 4096, 128)}; }

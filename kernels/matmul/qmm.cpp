@@ -27,9 +27,9 @@ struct Experts {
 template <Storage T, bool kExperts>
 struct Qmm {
   In<u32> w{"w", of_expert("words"), Fill::bits()};
-  In<T> scales{"scales", of_expert("groups"), Fill::uniform(0.01, 0.1).without_edges()};
-  In<T> biases{"biases", of_expert("groups"), Fill::normal().without_edges()};
-  In<T> x{"x", {"m", "k"}, Fill::normal().without_edges()};
+  In<T> scales{"scales", of_expert("groups"), Fill::uniform(0.01, 0.1)};
+  In<T> biases{"biases", of_expert("groups")};
+  In<T> x{"x", {"m", "k"}};
   Out<T> out{"out", {"m", "n"}};
   Size m{"m"}, n{"n"}, k{"k"}, words{"words"}, groups{"groups"};
   Tunable bm{"bm", 32}, bn{"bn", 64}, bk{"bk", 32};
