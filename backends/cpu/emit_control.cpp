@@ -18,6 +18,7 @@ void Emitter::region(RegionId r) {
 
 void Emitter::inst(InstId id) {
   const Inst& i = kernel_.at(id);
+  if (is_tile_op(i.op)) return tile(i);
   switch (i.op) {
     case Op::If:
       return if_(i);
@@ -35,14 +36,6 @@ void Emitter::inst(InstId id) {
     case Op::Get:
     case Op::Set:
       return variable(i);
-    case Op::TileFill:
-    case Op::TileLoad:
-    case Op::TileStore:
-    case Op::TileMma:
-    case Op::TileCast:
-    case Op::TileReduce:
-    case Op::TileMap:
-      return tile(i);
     case Op::CopyAsync:
       return copy_async(i);
     case Op::LoadMatrix:

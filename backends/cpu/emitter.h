@@ -29,6 +29,9 @@ struct Slot {
   int pattern = kUniform;  // of the value; the base alone is stored
 };
 
+/// Whether the op makes or takes whole tiles.
+bool is_tile_op(Op op);
+
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const EmitOptions& options);

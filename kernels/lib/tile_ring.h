@@ -76,4 +76,39 @@ class TileRing {
   Shared<T> memory_;
 };
 
+/// use(step, stage) for every step, with what fetch(step, stage) has begun to bring into that stage of rings; the next
+/// stages - 1 steps are on their way meanwhile. `of` says who shares the rings.
+template <class Fetch, class Use>
+void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use) {
+  const int ahead = stages - 1;
+  const auto meet = [&] {
+    if (of == RingOf::Simd)
+      simd_barrier();
+    else
+      barrier();
+  };
+  const auto begin = [&](const U32& step) {
+    if_(step < steps, [&] { fetch(step, step % stages); });
+    copy_commit();
+  };
+  for (int s : unroll(ahead)) begin(U32(s));
+  for_(steps, [&](U32 step) {
+    if (ahead == 0) begin(step);
+    copy_wait(ahead == 0 ? 0 : ahead - 1);
+    meet();
+    if (ahead > 0) begin(step + ahead);  // into what the step before has used
+    use(step, step % stages);
+    if (ahead == 0) meet();
+  });
+}
+
+/// Unit roundoff of numbers that become operands of tiles of T: 0 where they stay f32.
+template <Storage T>
+inline constexpr double kOperandRoundoff = dtype_of<T> == DType::F32   ? 0
+                                           : dtype_of<T> == DType::F16 ? 0x1p-11
+                                                                       : 0x1p-8;
+/// The largest error of one that lies below the normal range of T, where that counts beside numbers up to 1.
+template <Storage T>
+inline constexpr double kOperandFloor = dtype_of<T> == DType::F16 ? 0x1p-25 : 0;
+
 }  // namespace mt

@@ -136,32 +136,21 @@ struct Gemm {
   }
   void staged(TileVar<Acc>& acc, const U32& row, const U32& col, const U32& own_row, const U32& own_col,
               const U32& begin, const U32& steps) const {
-    const int ahead = ring - 1;
     const TileRing<T> left("left", kATransposed ? bk : bm, kATransposed ? bm : bk, ring);
     const TileRing<T> right("right", kBTransposed ? bn : bk, kBTransposed ? bk : bn, ring);
-    const auto fetch = [&](const U32& step) {
-      if_(step < steps, [&] {
-        const U32 slot = step % int{ring}, d = (begin + step) * int{bk};
-        if (kATransposed)
-          left.fetch(slot, a, d, row, k, m, cast<u64>(m));
-        else
-          left.fetch(slot, a, row, d, m, k, cast<u64>(k));
-        if (kBTransposed)
-          right.fetch(slot, b, col, d, n, k, cast<u64>(k));
-        else
-          right.fetch(slot, b, d, col, k, n, cast<u64>(n));
-      });
-      copy_commit();
+    const auto fetch = [&](const U32& step, const U32& slot) {
+      const U32 d = (begin + step) * int{bk};
+      if (kATransposed)
+        left.fetch(slot, a, d, row, k, m, cast<u64>(m));
+      else
+        left.fetch(slot, a, row, d, m, k, cast<u64>(k));
+      if (kBTransposed)
+        right.fetch(slot, b, col, d, n, k, cast<u64>(k));
+      else
+        right.fetch(slot, b, d, col, k, n, cast<u64>(n));
     };
-    for (int s : unroll(ahead)) fetch(U32(s));
-    for_(steps, [&](U32 step) {
-      if (ahead == 0) fetch(step);
-      copy_wait(ahead == 0 ? 0 : ahead - 1);
-      barrier();
-      if (ahead > 0) fetch(step + ahead);  // into what the step before has used
-      const U32 slot = step % int{ring};
+    pipelined(steps, ring, RingOf::Group, fetch, [&](const U32&, const U32& slot) {
       for (int d = 0; d < bk; d += depth) acc = product(acc, left.at(slot), right.at(slot), own_row, own_col, U32(d));
-      if (ahead == 0) barrier();
     });
   }
 

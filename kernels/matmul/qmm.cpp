@@ -113,22 +113,12 @@ struct Qmm {
     const U32 own_row = simd_id() / int{simds_n} * rows_of_simd(), own_col = simd_id() % int{simds_n} * cols_of_simd();
     const U32 steps = (k + (bk - 1)) / int{bk};
     const TileRing<T> left("left", bm, bk, stages), right("right", bn, bk, stages);
-    const auto fetch = [&](const U32& step) {
-      if_(step < steps, [&] {
-        const U32 slot = step % int{stages};
-        left.fetch(slot, x, part.row, step * int{bk}, part.end, k, cast<u64>(k));
-        unpack(right, slot, part.expert, col, step * int{bk});
-      });
-      copy_commit();
-    };
-    const int ahead = stages - 1;
-    for (int s : unroll(ahead)) fetch(U32(s));
     TileVar<Acc> acc(Acc::fill(rows_of_simd(), cols_of_simd(), 0.f));
-    for_(steps, [&](U32 step) {
-      copy_wait(ahead - 1);
-      barrier();
-      fetch(step + ahead);  // into what the step before has used
-      const U32 slot = step % int{stages};
+    const auto fetch = [&](const U32& step, const U32& slot) {
+      left.fetch(slot, x, part.row, step * int{bk}, part.end, k, cast<u64>(k));
+      unpack(right, slot, part.expert, col, step * int{bk});
+    };
+    pipelined(steps, stages, RingOf::Group, fetch, [&](const U32&, const U32& slot) {
       for (int d = 0; d < bk; d += depth)
         acc = mma(acc.get(), load_lhs(left.at(slot).at(own_row, d), rows_of_simd(), depth),
                   load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
@@ -169,13 +159,12 @@ struct Qmm {
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {
-    const double roundoff = dtype_of<T> == DType::F32 ? 0 : dtype_of<T> == DType::F16 ? 0x1p-11 : 0x1p-8;
     if (kExperts)
-      return {
-          {"out", oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"],
-                                                      in["expert_offsets"], bits, in.size("group_size"), roundoff, 1)}};
+      return {{"out",
+               oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"], in["expert_offsets"],
+                                                   bits, in.size("group_size"), kOperandRoundoff<T>, 1)}};
     return {{"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"),
-                                             roundoff, 1)}};
+                                             kOperandRoundoff<T>, 1)}};
   }
   Problem problem(std::int64_t rows, std::int64_t cols, std::int64_t deep, std::int64_t size) const {
     return {{"m", rows},         {"n", cols}, {"k", deep}, {"words", deep * bits / 32}, {"groups", deep / size},

@@ -21,7 +21,7 @@ struct Attention {
   std::vector<double> sink_logits = {};
   // Query i of `queries` sees keys up to n_kv - queries + i only: the queries are the last of the sequence.
   bool causal = false;
-  // Unit roundoff of the dtype that weights are rounded to before they meet the values (2^-9 for bf16, 2^-12 for f16),
+  // Unit roundoff of the dtype that weights are rounded to before they meet the values (2^-8 for bf16, 2^-11 for f16),
   // and the largest error of one that is below its normal range; 0 where they stay in f32.
   double weight_roundoff = 0, weight_floor = 0;
   // Unit roundoff of partial outputs that a kernel in several passes stores between them: 2^-11 for f16, 2^-8 for bf16;

@@ -107,9 +107,10 @@ class Lower : public Rewriter {
       for (std::size_t n = 0; n < list.size(); ++n) k_.at(list[n]).name = fmt::format("{}_{}_", name, n);
     return list;
   }
-  void results(InstId id) {
-    const Values old = k_.at(id).out;
-    if (std::none_of(old.begin(), old.end(), [&](ValueId v) { return is_tile(v); })) return;
+  /// The list with each tile's blocks in its place; `owned` says whose values the new ones are.
+  template <class F>
+  std::optional<Values> in_blocks(const Values& old, F&& owned) {
+    if (std::none_of(old.begin(), old.end(), [&](ValueId v) { return is_tile(v); })) return std::nullopt;
     changed_ = true;
     Values made;
     for (const ValueId v : old) {
@@ -121,35 +122,21 @@ class Lower : public Rewriter {
       Values list;
       for (int n = 0; n < t.count(); ++n) {
         list.push_back(add_value(k_, t.type()));
-        k_.at(list.back()).def = id;
+        owned(k_.at(list.back()));
       }
       made.insert(made.end(), list.begin(), list.end());
       define(v, named(v, std::move(list)));
     }
     renumber(made);
-    k_.at(id).out = std::move(made);
+    return made;
+  }
+  void results(InstId id) {
+    if (auto made = in_blocks(Values(k_.at(id).out), [&](ValueInfo& v) { v.def = id; }))
+      k_.at(id).out = std::move(*made);
   }
   void arguments(RegionId r) {
-    const Values old = k_.at(r).args;
-    if (std::none_of(old.begin(), old.end(), [&](ValueId v) { return is_tile(v); })) return;
-    changed_ = true;
-    Values made;
-    for (const ValueId v : old) {
-      if (!is_tile(v)) {
-        made.push_back(v);
-        continue;
-      }
-      const TileBlocks t = units_.of(v);
-      Values list;
-      for (int n = 0; n < t.count(); ++n) {
-        list.push_back(add_value(k_, t.type()));
-        k_.at(list.back()).region = r;
-      }
-      made.insert(made.end(), list.begin(), list.end());
-      define(v, named(v, std::move(list)));
-    }
-    renumber(made);
-    k_.at(r).args = std::move(made);
+    if (auto made = in_blocks(Values(k_.at(r).args), [&](ValueInfo& v) { v.region = r; }))
+      k_.at(r).args = std::move(*made);
   }
   void renumber(const Values& list) {
     for (std::size_t n = 0; n < list.size(); ++n) k_.at(list[n]).position = static_cast<std::int32_t>(n);
