@@ -282,7 +282,10 @@ struct FlashDecode {
     // Tiles on their way, which plans for little threadgroup memory leave out.
     for (const int count : {1, 2, 3})
       for (const int n : {40, 150})
-        all.push_back(full(problem(1, 2, 1, 2, n, 32)).with_tunable("stages", count).with_tunable("simds", 2));
+        all.push_back(full(problem(1, 2, 1, 2, n, 32))
+                          .with_tunable("stages", count)
+                          .with_tunable("simds", 2)
+                          .with_tunable("keys", 16));
     // The last key, alone in its tile, weighs as much as all others together.
     for (const int n : {17, 65})
       all.push_back(full(problem(1, 1, 1, 1, n, 32))
