@@ -235,8 +235,7 @@ struct FlashDecode {
                               .kv_stride = in.size("kv_stride"),
                               .scale = in.real("scale"),
                               .causal = true,
-                              .weight_roundoff = kOperandRoundoff<T>,
-                              .weight_floor = kOperandFloor<T>};
+                              .weights = kOperandRounding<T>};
     oracle::AttentionExpected all =
         kPaged ? oracle::attention(in["q"], oracle::from_pages(in["k"], in["page_table"]),
                                    oracle::from_pages(in["v"], in["page_table"]), in["lengths"], a)

@@ -129,8 +129,7 @@ struct Prefill {
                                        .n_kv = in.size("k_len"),
                                        .scale = in.real("scale"),
                                        .causal = causal,
-                                       .weight_roundoff = kOperandRoundoff<T>,
-                                       .weight_floor = kOperandFloor<T>})
+                                       .weights = kOperandRounding<T>})
                         .output}};
   }
   static Problem problem(int batch, int q_heads, int kv_heads, int queries, int n, int d) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "mt/dsl/dsl.h"
+#include "mt/oracle/operand.h"
 
 namespace mt {
 
@@ -102,13 +103,11 @@ void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use
   });
 }
 
-/// Unit roundoff of numbers that become operands of tiles of T: 0 where they stay f32.
+/// What numbers of f32 lose that become operands of tiles of T: nothing where they stay f32.
 template <Storage T>
-inline constexpr double kOperandRoundoff = dtype_of<T> == DType::F32   ? 0
-                                           : dtype_of<T> == DType::F16 ? 0x1p-11
-                                                                       : 0x1p-8;
-/// The largest error of one that lies below the normal range of T, where that counts beside numbers up to 1.
-template <Storage T>
-inline constexpr double kOperandFloor = dtype_of<T> == DType::F16 ? 0x1p-25 : 0;
+inline constexpr oracle::OperandRounding kOperandRounding =
+    dtype_of<T> == DType::F32   ? oracle::OperandRounding{}
+    : dtype_of<T> == DType::F16 ? oracle::OperandRounding{.relative = 0x1p-11, .floor = 0x1p-25, .largest = 65504}
+                                : oracle::OperandRounding{.relative = 0x1p-8, .floor = 0x1p-134, .largest = 0x1.fep127};
 
 }  // namespace mt

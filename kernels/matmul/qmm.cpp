@@ -162,9 +162,9 @@ struct Qmm {
     if (kExperts)
       return {{"out",
                oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"], in["expert_offsets"],
-                                                   bits, in.size("group_size"), kOperandRoundoff<T>, 1)}};
+                                                   bits, in.size("group_size"), kOperandRounding<T>, 1)}};
     return {{"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"),
-                                             kOperandRoundoff<T>, 1)}};
+                                             kOperandRounding<T>, 1)}};
   }
   Problem problem(std::int64_t rows, std::int64_t cols, std::int64_t deep, std::int64_t size) const {
     return {{"m", rows},         {"n", cols}, {"k", deep}, {"words", deep * bits / 32}, {"groups", deep / size},

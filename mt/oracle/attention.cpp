@@ -130,8 +130,9 @@ void finish(const Query& query, const Attention& a, std::int64_t keys, Attention
   for (std::int64_t d = 0; d < a.head_dim; ++d) {
     const auto at = static_cast<std::size_t>(d);
     const double o = query.output(at), weights = query.spread[at] + query.sink_spread * std::fabs(o);
-    const double carried = growth * weights + (summing + a.partial_roundoff + a.weight_roundoff) * query.magnitude[at] +
-                           a.weight_floor * query.total[at];
+    const double carried = growth * weights +
+                           (summing + a.partial_roundoff + a.weights.relative) * query.magnitude[at] +
+                           a.weights.floor * query.total[at];
     put(out.output, query.index * a.head_dim + d,
         {o, carried / query.z + std::fabs(o) * (summing + 3 * kUnit) + kTiny});
   }

@@ -5,6 +5,7 @@
 
 #include "mt/base/expected.h"
 #include "mt/base/host_tensor.h"
+#include "mt/oracle/operand.h"
 
 namespace mt::oracle {
 
@@ -21,9 +22,7 @@ struct Attention {
   std::vector<double> sink_logits = {};
   // Query i of `queries` sees keys up to n_kv - queries + i only: the queries are the last of the sequence.
   bool causal = false;
-  // Unit roundoff of the dtype that weights are rounded to before they meet the values (2^-8 for bf16, 2^-11 for f16),
-  // and the largest error of one that is below its normal range; 0 where they stay in f32.
-  double weight_roundoff = 0, weight_floor = 0;
+  OperandRounding weights = {};  // as they meet the values
   // Unit roundoff of partial outputs that a kernel in several passes stores between them: 2^-11 for f16, 2^-8 for bf16;
   // 0 where they stay in f32.
   double partial_roundoff = 0;

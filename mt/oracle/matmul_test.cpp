@@ -58,12 +58,14 @@ TEST(Matmul, RowsOfExpertsMeetTheirOwnMatrix) {
   for (std::int64_t i = 0; i < x.count(); ++i) x.set(i, 1);
   offsets.set_int(1, 1);
   offsets.set_int(2, 3);
-  const auto product = [&] {
-    return quantised_matmul_of_experts(x, words, scales, biases, offsets, 8, 32, 0, 1).value;
+  const auto product = [&](const OperandRounding& rounding = {}) {
+    return quantised_matmul_of_experts(x, words, scales, biases, offsets, 8, 32, rounding, 1);
   };
-  EXPECT_EQ(product(), (std::vector<double>{32, 64, 64}));
+  EXPECT_EQ(product().value, (std::vector<double>{32, 64, 64}));
+  EXPECT_TRUE(product().unspecified.empty());
+  EXPECT_EQ(product({.largest = 1.5}).unspecified, (std::vector<bool>{false, true, true}));
   offsets.set_int(1, 3);
-  EXPECT_EQ(product(), (std::vector<double>{32, 32, 32}));
+  EXPECT_EQ(product().value, (std::vector<double>{32, 32, 32}));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, co
 }
 
 Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
-                          const HostTensor& biases, int bits, std::int64_t group, double weight_roundoff,
+                          const HostTensor& biases, int bits, std::int64_t group, const OperandRounding& rounding,
                           double chains) {
   const Rows r = rows_of(x);
   if (r.n == 0) return blank(x.shape[0] * words.shape[0]);  // sums of nothing
@@ -130,25 +130,26 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
     std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight;
     for (std::int64_t n = begin; n < end; ++n) {
       double reach = 0;  // what any sum may come to, for each unit of x
-      bool nan = false;
+      bool nan = false, overflows = false;
       w.along(n, [&](std::size_t k, double code, double scale, double bias) {
         weight[k] = scale * code + bias;
         magnitude[k] = std::fabs(scale) * code + std::fabs(bias);
+        overflows = overflows || std::fabs(weight[k]) > rounding.largest;
         nan = nan || std::isnan(scale) || std::isnan(bias);
         reach += (std::max(1.0, std::fabs(scale)) + 1) * std::max(code, 1.0) + 2 * std::max(1.0, std::fabs(bias));
       });
       for (std::int64_t m = 0; m < r.rows; ++m) {
         const double* row = input.data() + m * r.n;
-        double sum = 0, total = 0, rounded = 0;
+        double sum = 0, total = 0, lost = 0;
         for (std::size_t k = 0; k < weight.size(); ++k) {
           sum += weight[k] * row[k];
           total += magnitude[k] * std::fabs(row[k]);
-          rounded += std::fabs(weight[k] * row[k]);
+          lost += (rounding.relative * std::fabs(weight[k]) + rounding.floor) * std::fabs(row[k]);
         }
         const double most = farthest[static_cast<std::size_t>(m)] * reach;
         const bool missing = nan || std::isnan(farthest[static_cast<std::size_t>(m)]);
-        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total + weight_roundoff * rounded});
-        unspecified[static_cast<std::size_t>(m * w.rows + n)] = !missing && !(most <= kLargest);
+        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total + lost});
+        unspecified[static_cast<std::size_t>(m * w.rows + n)] = !missing && (overflows || !(most <= kLargest));
       }
     }
   });
@@ -159,7 +160,7 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
 
 Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
                                      const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
-                                     double weight_roundoff, double chains) {
+                                     const OperandRounding& rounding, double chains) {
   const std::int64_t rows = x.shape[0], experts = words.shape[0], columns = words.shape[1];
   require(offsets.count() == experts + 1, "the list of experts has one offset more than there are experts");
   /// `count` of the `all` equal parts of t from part `first` on, of shape `shape`.
@@ -172,6 +173,7 @@ Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& word
     return p;
   };
   Expected out;
+  std::vector<bool> unspecified;
   for (std::int64_t e = 0; e < experts; ++e) {
     const std::int64_t begin = e == 0 ? 0 : std::min(offsets.int_at(e), rows);
     const std::int64_t end = e + 1 == experts ? rows : std::min(offsets.int_at(e + 1), rows);
@@ -180,11 +182,14 @@ Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& word
     if (begin == end) continue;
     const auto own = [&](const HostTensor& t) { return part(t, e, 1, experts, {t.shape[1], t.shape[2]}); };
     const Expected one = quantised_matmul(part(x, begin, end - begin, rows, {end - begin, x.shape[1]}), own(words),
-                                          own(scales), own(biases), bits, group, weight_roundoff, chains);
-    require(one.unspecified.empty(), "experts with products beyond f32 are not supported");
+                                          own(scales), own(biases), bits, group, rounding, chains);
     out.value.insert(out.value.end(), one.value.begin(), one.value.end());
     out.bound.insert(out.bound.end(), one.bound.begin(), one.bound.end());
+    unspecified.insert(unspecified.end(), one.unspecified.begin(), one.unspecified.end());
+    unspecified.resize(out.value.size());
   }
+  if (std::find(unspecified.begin(), unspecified.end(), true) != unspecified.end())
+    out.unspecified = std::move(unspecified);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "mt/base/expected.h"
 #include "mt/base/host_tensor.h"
+#include "mt/oracle/operand.h"
 
 namespace mt::oracle {
 
@@ -27,16 +28,16 @@ Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, co
 /// w = scale * code + bias. One row of x makes it a matrix-vector product. The bound covers sums of code * x that are
 /// scaled afterwards, and biases applied to sums of x. Where x, scale or bias is infinite, or so large that some such
 /// sum may pass the largest f32, these forms differ and the result is not specified; a NaN gives NaN in all of them.
-/// `weight_roundoff`: unit roundoff of the dtype that weights are rounded to before they are multiplied; 0 for f32.
+/// `rounding`: of weights before they are multiplied; a product with one beyond its largest number is not specified.
 /// `chains`: running sums that a result is made of at least.
 Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
-                          const HostTensor& biases, int bits, std::int64_t group, double weight_roundoff = 0,
+                          const HostTensor& biases, int bits, std::int64_t group, const OperandRounding& rounding = {},
                           double chains = 64);
 
 /// The same where rows of x belong to matrices of their own: `words` [experts, N, words], scales and biases alike, and
 /// expert e has the rows from offsets[e] to offsets[e + 1], the first from 0 and the last to the end.
 Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
                                      const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
-                                     double weight_roundoff, double chains);
+                                     const OperandRounding& rounding, double chains);
 
 }  // namespace mt::oracle

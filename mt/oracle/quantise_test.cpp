@@ -151,6 +151,20 @@ TEST(QuantisedMatmul, IsNotSpecifiedWhereSumsMayOverflow) {
                   .unspecified.empty());
 }
 
+TEST(QuantisedMatmul, RoundedWeightsWidenTheBoundAndMayNotOverflow) {
+  const HostTensor words = pack_codes({1, 2, 3, 0, 1, 2, 3, 0}, 4, 4);
+  const HostTensor x = tensor(DType::F32, {1, 4}, {1, 1, 1, 1});
+  const HostTensor scales = tensor(DType::F32, {2, 2}, {2, 10, 2, 30000}),
+                   biases = tensor(DType::F32, {2, 2}, {0, 0, 0, 0});
+  const OperandRounding f16{.relative = 0x1p-11, .floor = 0x1p-25, .largest = 65504};
+  const Expected exact = quantised_matmul(x, words, scales, biases, 4, 2);
+  const Expected rounded = quantised_matmul(x, words, scales, biases, 4, 2, f16);
+  EXPECT_TRUE(exact.unspecified.empty());
+  EXPECT_EQ(rounded.unspecified, (std::vector<bool>{false, true}));
+  EXPECT_EQ(rounded.value, exact.value);
+  EXPECT_DOUBLE_EQ(rounded.bound[0] - exact.bound[0], 36 * 0x1p-11 + 4 * 0x1p-25);
+}
+
 enum class Fault { None, DroppedWord, NoBias, ScaleOfNextGroup, HalfOfK, Doubled };
 
 HostTensor f32_qmm(const HostTensor& x, const Packed& w, int bits, std::int64_t group, bool split, Order order,
