@@ -53,7 +53,11 @@ class FakeDevice final : public Device {
     info_.limits = limits;
   }
   const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<FakeBuffer>(bytes); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
+    ++allocations;
+    return std::make_unique<FakeBuffer>(bytes);
+  }
+  int allocations = 0;
   std::shared_ptr<Program> compile(const Kernel&) override {
     ++*compiled_;
     return std::make_shared<FakeProgram>(program_threads_, start_alignment);

@@ -43,6 +43,13 @@ bool Call::has_matrix_products() const {
   return false;
 }
 
+bool Call::uses(const std::string& tensor) const {
+  return std::any_of(stages_.begin(), stages_.end(), [&](const PreparedStage& s) {
+    const std::vector<Memory>& all = s.compiled.kernel.memories;
+    return std::any_of(all.begin(), all.end(), [&](const Memory& m) { return m.name == tensor; });
+  });
+}
+
 Call Call::with_kernels(const std::vector<Kernel>& stages) const {
   Call call = *this;
   for (PreparedStage& stage : call.stages_) {
@@ -56,15 +63,19 @@ BoundCall Call::bind(std::map<std::string, BufferView> views) const {
   return in_context(id_, problem_, [&] {
     BoundCall bound;
     bound.device_ = device_;
+    std::vector<TensorSlot> needed;
     for (const TensorSlot& s : slots_) {
-      // Temporaries belong to the call; a tensor without elements needs an address all the same.
       const auto given = views.find(s.param->name);
       const bool absent = given == views.end() || (!given->second.buffer && given->second.bytes == 0);
+      // Temporaries belong to the call, where a stage uses them; a tensor without elements needs an address all the
+      // same.
+      if (absent && s.param->temporary && !uses(s.param->name)) continue;
+      needed.push_back(s);
       if (!absent || !(s.param->temporary || s.bytes == 0)) continue;
       bound.owned_.push_back(device_->allocate(std::max<std::size_t>(s.bytes, 256)));
       views[s.param->name] = {bound.owned_.back().get(), 0, s.bytes};
     }
-    check_bindings(slots_, views);
+    check_bindings(needed, views);
     for (const PreparedStage& stage : stages_) {
       BoundCall::Step step{stage.compiled.program, {{}, stage.scalars}, stage.groups};
       for (const Memory& m : stage.compiled.kernel.memories) {

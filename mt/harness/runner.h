@@ -62,6 +62,8 @@ class Call {
   bool has_atomics() const;
   /// Whether it multiplies tiles of 16-bit numbers, which a matrix unit takes.
   bool has_matrix_products() const;
+  /// Whether a stage reads or writes it.
+  bool uses(const std::string& tensor) const;
   /// Tracing, passes and compilation; parts that the process had compiled before cost nothing.
   double compile_ms() const { return compile_ms_; }
   /// Tunables that a tuner chose for exactly this problem; empty where the plan, or the caller, chose.

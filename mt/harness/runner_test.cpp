@@ -35,7 +35,7 @@ struct Sample {
 struct TwoStages {
   In<f32> x{"x", {"n"}};
   Out<f32> y{"y", {"n"}};
-  Temp<f32> between{"between", {"n"}};
+  Temp<f32> between{"between", {"n"}}, unused{"unused", {"n"}};
   Launch launch(const Problem& p) const { return {.groups = {p["n"]}, .threads = 32}; }
   void first() const { between.store(group_id(), x.load(group_id())); }
   void second() const { y.store(group_id(), between.load(group_id())); }
@@ -206,7 +206,7 @@ TEST_F(RunnerTest, ScalarsAreBoundInTheKernelsOrder) {
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], scalars[i].name == "n" ? 8u : 0x3f000000u);
 }
 
-TEST_F(RunnerTest, TemporariesAreAllocatedAndStagesRunInOrder) {
+TEST_F(RunnerTest, TemporariesThatAStageUsesAreAllocatedAndStagesRunInOrder) {
   std::vector<std::size_t> buffers;
   const FakeBackend backend([&](const Arguments& a, const Groups& g) {
     EXPECT_EQ(g[0], 4);
@@ -219,6 +219,7 @@ TEST_F(RunnerTest, TemporariesAreAllocatedAndStagesRunInOrder) {
   FakeBuffer x(16), y(16);
   call.bind({{"x", {&x, 0, 16}}, {"y", {&y, 0, 16}}}).run();
   EXPECT_EQ(buffers, (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(dynamic_cast<FakeDevice&>(*device).allocations, 1);
 }
 
 TEST_F(RunnerTest, SizeZeroLaunchesNothingAndNeedsNoMemory) {
