@@ -1,4 +1,7 @@
 // Prefix sums (or products, maxima, minima) of each row: inclusive, or exclusive with the identity first.
+//
+// Long rows, where they are few, are shared by several threadgroups: a first launch leaves what each piece of a row
+// adds up to, and in the second every threadgroup begins its piece with what the pieces before it make.
 #include "kernels/lib/reductions.h"
 #include "kernels/lib/row.h"
 
@@ -9,9 +12,12 @@ template <Storage T>
 struct Scan {
   In<T> x{"x", {"rows", "n"}};
   Out<T> out{"out", {"rows", "n"}};
+  static constexpr int kMostPieces = 1024;
+  Temp<f32> piece_totals{"piece_totals", {"rows", kMostPieces}};
   Size n{"n"};
   Tunable threads{"threads", 256, {32, 64, 128, 256, 512, 1024}};
-  Tunable width{"width", 4, {1, 2, 4, 8}};  // neighbouring elements of a thread
+  Tunable width{"width", 4, {1, 2, 4, 8}};                    // neighbouring elements of a thread
+  Tunable pieces{"pieces", 1, {1, 2, 4, 16, 64, 256, 1024}};  // of a row, a threadgroup each
   Combine combine = Combine::Sum;
   oracle::Reduction meaning = oracle::Reduction::Sum;
   bool exclusive = false;
@@ -19,8 +25,58 @@ struct Scan {
   void plan(const Problem& p, TargetTraits traits) {
     threads = row_threads(p["n"], traits);
     width = traits.gpu ? 16 / size_of(dtype_of<T>) : 4;
+    // A large GPU takes some 500 threadgroups at once, a CPU some 16; a piece must be worth the second launch.
+    const std::int64_t wanted = (traits.gpu ? 512 : 16) / std::max<std::int64_t>(p["rows"], 1);
+    const std::int64_t least = traits.gpu ? std::int64_t{8} * threads * width : 16384;
+    int count = 1;
+    for (const int more : {2, 4, 16, 64, 256}) count = more <= wanted && p["n"] / more >= least ? more : count;
+    pieces = count;
   }
-  Launch launch(const Problem& p) const { return row_launch(p, threads); }
+  Stages<Scan> stages() const {
+    if (pieces == 1) return {{"", &Scan::launch, &Scan::body}};
+    return {{"totals", &Scan::launch, &Scan::total}, {"", &Scan::launch, &Scan::body}};
+  }
+  Launch launch(const Problem& p) const {
+    Launch l = row_launch(p, threads);
+    if (pieces > 1) l.groups = {pieces, p["rows"]};
+    return l;
+  }
+  U32 row_index() const { return pieces == 1 ? group_id() : group_id(1); }
+
+  /// The part of the row that is this threadgroup's.
+  struct Piece {
+    U32 begin, end;
+  };
+  Piece piece() const {
+    if (pieces == 1) return {U32(0), U32(n)};
+    const u32 run = static_cast<u32>(threads * width);
+    const U32 runs = (n + (run - 1)) / run, each = (runs + static_cast<u32>(pieces - 1)) / static_cast<u32>(pieces);
+    const U32 begin = min(group_id() * each, runs) * run;
+    return {begin, min(begin + each * run, n)};
+  }
+  /// What the piece adds up to.
+  void total() const {
+    const auto row = x.row(row_index());
+    const Piece own = piece();
+    RowAccumulator part(combine, width, identity_f32(combine));
+    for_(own.begin + thread_id() * static_cast<u32>(width), own.end, static_cast<u32>(threads * width), [&](U32 first) {
+      if_(first + static_cast<u32>(width) <= n, [&] { part.add(row.load(first, width)); }).else_([&] {
+        for (int e : unroll(width)) if_(first + e < n, [&] { part.add(row.load(first + e, 1)); });
+      });
+    });
+    const F32 all = group_reduce(combine, part.total());
+    if_(thread_id() == 0, [&] { piece_totals.at(row_index()).store(group_id(), all); });
+  }
+  /// What the pieces before this threadgroup's make; every thread has it.
+  F32 before() const {
+    Var<f32> part(identity_f32(combine));
+    if (pieces > 1) {
+      const auto totals = piece_totals.at(row_index());
+      for_(thread_id(), group_id(), static_cast<u32>(threads), [&](U32 i) { part = apply(part, totals.load(i)); });
+      return group_reduce(combine, part);
+    }
+    return part;
+  }
 
   F32 apply(const F32& a, const F32& b) const {
     switch (combine) {
@@ -49,14 +105,15 @@ struct Scan {
   }
 
   void body() const {
-    const auto row = x.row(group_id());
-    const auto result = out.row(group_id());
+    const auto row = x.row(row_index());
+    const auto result = out.row(row_index());
     const F32 identity(identity_f32(combine));
     const Shared<f32> totals("totals", simd_count());
-    Var<f32> carry(identity);
+    const Piece own_piece = piece();
+    Var<f32> carry(before());
 
     // Equivalent if loop_beyond_last: nothing of the row is left there.
-    for_(0u, n, static_cast<u32>(threads * width), [&](U32 start) {
+    for_(own_piece.begin, own_piece.end, static_cast<u32>(threads * width), [&](U32 start) {
       const U32 first = start + thread_id() * static_cast<u32>(width);
       // Equivalent if constant_above, or_equal: a whole run one by one gives the same.
       const Bool whole = first + static_cast<u32>(width) <= n;
@@ -92,10 +149,17 @@ struct Scan {
   }
   Problems tests() const {
     const bool extreme = combine == Combine::Max || combine == Combine::Min;
-    return row_tests() + Problems{{{"rows", 2}, {"n", 9001}}} +
+    Problems shared;
+    for (const auto& [count, length] : {std::pair{2, 255}, {4, 9001}, {64, 4096}})
+      shared.push_back(Problem{{"rows", 2}, {"n", length}}.with_tunable("pieces", count));
+    shared.push_back(Problem{{"rows", 1}, {"n", 40000}}.with_tunable("pieces", 1024).with_tunable("threads", 32));
+    if (extreme) shared.push_back(Problem{{"rows", 5}, {"n", 3000}}.with_tunable("pieces", 16).with_edges());
+    return row_tests() + shared + Problems{{{"rows", 2}, {"n", 9001}}} +
            (extreme ? over(Problem{{"rows", 37}}.with_edges(), "n", {100, 2100}) : Problems{});
   }
-  Problems benches() const { return {{{"rows", 4096}, {"n", 4096}}, {{"rows", 1024}, {"n", 4096}}}; }
+  Problems benches() const {
+    return {{{"rows", 4096}, {"n", 4096}}, {{"rows", 1024}, {"n", 4096}}, {{"rows", 1}, {"n", 1 << 22}}};
+  }
   Work work(const Problem& p) const { return row_work<T>(p, true, 0, 1); }
   std::vector<std::string> batch() const { return {"rows"}; }
 };
