@@ -140,6 +140,7 @@ struct Sort {
   }
   template <int kPass>
   static U32 digit_of(const U32& key) {
+    // Equivalent if first_operand of bit_and: nothing is above the highest digit.
     return (key >> (kFirstBit + kPass * kDigit)) & static_cast<u32>(kDigits - 1);
   }
   /// f(digit) for all of them, shared out among the lanes.
@@ -147,10 +148,11 @@ struct Sort {
   static void each_digit(F&& f) {
     for_(0u, U32(static_cast<u32>(kDigits)), static_cast<u32>(kLanes), [&](U32 first) { f(first + lane_id()); });
   }
-  /// f(i) for the keys of this simdgroup's segment, a key a lane in each turn.
+  /// f(i) for the keys of this simdgroup's segment, a key a lane in each turn; the row may end before the last lanes.
   template <class F>
   void each_turn(F&& f) const {
     const U32 begin = own_segment() * segment_keys();
+    // Equivalent if first_operand of min: there is nothing in the turns beyond the row.
     for_(begin, min(begin + segment_keys(), n), static_cast<u32>(kLanes), [&](U32 first) { f(first + lane_id()); });
   }
 
@@ -160,10 +162,8 @@ struct Sort {
     const U32 own = simd_id() * static_cast<u32>(kDigits);
     each_digit([&](U32 digit) { counts[own + digit] = 0; });
     simd_barrier();
-    if_(own_segment() < segments(), [&] {
-      each_turn([&](U32 i) {
-        if_(i < n, [&] { counts.atomic(Combine::Sum, own + digit_of<kPass>(key_at<kPass>(i)[0]), 1u); });
-      });
+    each_turn([&](U32 i) {
+      if_(i < n, [&] { counts.atomic(Combine::Sum, own + digit_of<kPass>(key_at<kPass>(i)[0]), 1u); });
     });
     simd_barrier();
     if_(own_segment() < segments(), [&] {
@@ -178,6 +178,7 @@ struct Sort {
     const auto row = places.row(group_id(1));
     const U32 first = group_id() * segments();
     Var<u32> before(0u);
+    // Equivalent if loop_beyond_last: no segments are left there.
     for_(0u, segments(), static_cast<u32>(kAtOnce * kLanes), [&](U32 start) {
       auto own = vars<u32>(kAtOnce, U32(0));
       const auto place = [&](int e) { return start + static_cast<u32>(e * kLanes) + lane_id(); };
@@ -189,6 +190,7 @@ struct Sort {
         before = before + simd_sum(mine);
       }
     });
+    // Equivalent if constant_above: every lane has the total.
     if_(lane_id() == 0, [&] { totals.row(group_id(1)).store(group_id(), before); });
   }
 
@@ -196,6 +198,7 @@ struct Sort {
   void scatter() const {
     const Shared<u32> next("next", simd_count() * kDigits);  // where the segment's next key with a digit goes
     const U32 own = simd_id() * static_cast<u32>(kDigits), lane = lane_id();
+    // Equivalent if first_operand of sub, constant_below: simdgroups beyond the row put nothing.
     const U32 segment = min(own_segment(), segments() - 1u);
     const auto row = places.row(group_id(1)), all = totals.row(group_id(1));
     Var<u32> smaller(0u);  // keys of the row with smaller digits
@@ -205,26 +208,25 @@ struct Sort {
       smaller = smaller + simd_sum(mine);
     });
     simd_barrier();
-    if_(own_segment() < segments(), [&] {
-      each_turn([&](U32 i) {
-        const Bool exists = i < n;
-        Var<u32> key(0u);
-        if_(exists, [&] { key = key_at<kPass>(i)[0]; });
-        const U32 digit = digit_of<kPass>(key), bit = U32(1) << lane;
-        // Lanes whose keys have the same digit.
-        Var<u32> same(simd_or(select(exists, bit, U32(0))));
-        for (int b = 0; b < kDigit; ++b) {
-          const Bool one = ((digit >> b) & 1u) == 1;
-          const U32 ones = simd_or(select(one, bit, U32(0)));
-          same = same & select(one, ones, ~ones);
-        }
-        const U32 place = next.load(own + digit) + popcount(same & (bit - 1u));
-        simd_barrier();
-        // The last of them moves the place on.
-        if_(exists & ((same & ~(bit | (bit - 1u))) == 0), [&] { next[own + digit] = place + 1u; });
-        simd_barrier();
-        if_(exists, [&] { put<kPass>(place, key); });
-      });
+    each_turn([&](U32 i) {
+      const Bool exists = i < n;
+      // Equivalent if constant_above, constant_below: only lanes after all others have no key.
+      Var<u32> key(0u);
+      if_(exists, [&] { key = key_at<kPass>(i)[0]; });
+      const U32 digit = digit_of<kPass>(key), bit = U32(1) << lane;
+      Var<u32> same(~0u);  // lanes whose keys have the digit
+      for (int b = 0; b < kDigit; ++b) {
+        // Equivalent if negated, constant_below: bits are equal where their complements are.
+        const Bool one = ((digit >> b) & 1u) == 1;
+        const U32 ones = simd_or(select(one, bit, U32(0)));
+        same = same & select(one, ones, ~ones);
+      }
+      const U32 place = next.load(own + digit) + popcount(same & (bit - 1u));
+      simd_barrier();
+      // The last of them moves the place on.
+      if_((same & ~(bit | (bit - 1u))) == 0, [&] { next[own + digit] = place + 1u; });
+      simd_barrier();
+      if_(exists, [&] { put<kPass>(place, key); });
     });
   }
   template <int kPass>
