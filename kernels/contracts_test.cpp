@@ -56,6 +56,21 @@ TEST(Contracts, DecodeAttention) {
   refuses("mt_sdpa_vector_d64", "head_dim", 128, "the one in the kernel's name");
 }
 
+TEST(Contracts, TileAttention) {
+  for (const std::string k : {"mt_sdpa_prefill", "mt_sdpa_full_mask", "mt_flash_decode", "mt_flash_decode_window"}) {
+    refuses(k, "head_dim", 44, "a multiple of 8 up to 256");
+    refuses(k, "head_dim", 264, "a multiple of 8 up to 256");
+    refuses(k, "n_kv_heads", 0, "divide evenly among the KV heads");
+  }
+  for (const std::string k : {"mt_sdpa_full_mask", "mt_sdpa_prefill_bool_mask"}) {
+    refuses(k, "mask_batch", 3, "mask_batch must be 1 or batch");
+    refuses(k, "mask_heads", 5, "mask_heads must be 1 or n_q_heads");
+    refuses(k, "mask_q_len", 7, "mask_q_len must be 1 or q_len");
+  }
+  for (const std::string k : {"mt_sdpa_prefill_window", "mt_flash_decode_window", "mt_flash_decode_paged_window"})
+    refuses(k, "window", 0, "window must be 1 or more");
+}
+
 TEST(Contracts, RotaryEmbeddings) {
   refuses("mt_rope", "head_dim", 63, "head_dim must be even");
   refuses("ffai_rope_llama", "head_dim", 0, "head_dim must be even");

@@ -14,10 +14,14 @@ namespace mt {
 
 class Flash {
  public:
-  Flash(int rows, int dim, int piece) : piece_(piece), top_(Rows::fill(rows, -inf)), total_(Rows::fill(rows, 0.f)) {
-    for (int d = 0; d < dim; d += piece)
-      values_.push_back(std::make_unique<TileVar<Acc>>(Acc::fill(rows, std::min(piece, dim - d), 0.f)));
-  }
+  Flash(int rows, int dim, int piece) : Flash(rows, dim, piece, Rows::fill(rows, -inf), Rows::fill(rows, 0.f)) {}
+  /// Rows begin with a logit that has no value, a sink: -inf is none.
+  Flash(int rows, int dim, int piece, const F32& sink)
+      : Flash(rows, dim, piece, Rows::fill(rows, sink), Rows::fill(rows, select(sink == -inf, F32(0.f), F32(1.f)))) {}
+
+  /// Columns of a tile for rows of `dim` elements: blocks of 16 on GPUs, so that products suit every matrix unit. What
+  /// lies behind the row's end is 0 in operands, and not stored.
+  static int padded(int dim, bool gpu) { return gpu ? (dim + 15) / 16 * 16 : dim; }
 
   /// Adds keys: logits of a row for each, and `value(d, width)`, the columns of their values from d on, as right
   /// operand. Weights are rounded to T.
@@ -56,6 +60,10 @@ class Flash {
   }
 
  private:
+  Flash(int rows, int dim, int piece, const Rows& top, const Rows& total) : piece_(piece), top_(top), total_(total) {
+    for (int d = 0; d < dim; d += piece)
+      values_.push_back(std::make_unique<TileVar<Acc>>(Acc::fill(rows, std::min(piece, dim - d), 0.f)));
+  }
   int piece_;
   TileVar<Rows> top_, total_;
   std::vector<std::unique_ptr<TileVar<Acc>>> values_;

@@ -32,6 +32,7 @@ struct Fill {
   std::string below;    // Integers: high is b plus this dimension of the problem minus 1
   bool edges = true;    // floats: in cases that ask for edge values, plant ±0, subnormals, max, ±inf, NaN and ties
   bool flat_rows = false;  // rows 2, 10, 18, … hold one value each: no spread, no variance
+  bool holes = false;      // a third of the elements, and rows 3, 11, 19, … wholly, are -inf; 0 in integers
   bool operator==(const Fill&) const = default;
 
   static Fill normal(double mean = 0, double deviation = 1) { return {Kind::Normal, mean, deviation, {}, true}; }
@@ -55,6 +56,12 @@ struct Fill {
   Fill with_flat_rows() const {
     Fill f = *this;
     f.flat_rows = true;
+    return f;
+  }
+  /// What a mask is: some elements hide, and some rows hide all.
+  Fill with_holes() const {
+    Fill f = *this;
+    f.holes = true;
     return f;
   }
   Fill without_edges() const {

@@ -58,8 +58,12 @@ class KernelInstance {
   virtual Problems benches() const = 0;
   virtual Work work(const Problem& problem) const = 0;
   /// Sizes that count independent items (rows, heads): a result does not depend, to the bit, on what else is in the
-  /// batch. All are divided alike to leave fewer items. Empty where the kernel promises nothing.
+  /// batch. All are divided alike to leave fewer items, except those that are 1: they count what all items share. Empty
+  /// where the kernel promises nothing.
   virtual std::vector<std::string> batch() const { return {}; }
+  /// More such promises, along any axis: each group of sizes counts items (heads, queries) of which the last one by
+  /// itself, its problem being the same otherwise, gives the bits that it gives among the others.
+  virtual std::vector<std::vector<std::string>> independent() const { return {}; }
 
  protected:
   Signature signature_;

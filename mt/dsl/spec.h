@@ -8,6 +8,7 @@
 //     ExpectedOutputs oracle(const Inputs&) const what is right, in double precision
 //     Problems tests() const; Problems benches() const; Work work(const Problem&) const;
 //     std::vector<std::string> batch() const      optional: sizes that count independent items
+//     std::vector<std::vector<std::string>> independent() const   optional: more of them, along any axis
 //   };
 //   const bool registered = kernel<RmsNorm>("mt_rms_norm", dtypes<f32, f16, bf16>{});
 //
@@ -61,6 +62,10 @@ concept HasWork = requires(const K k, const Problem p) {
 template <class K>
 concept HasBatch = requires(const K k) {
   { k.batch() } -> std::same_as<std::vector<std::string>>;
+};
+template <class K>
+concept HasIndependent = requires(const K k) {
+  { k.independent() } -> std::same_as<std::vector<std::vector<std::string>>>;
 };
 template <class K>
 concept HasPlan = requires(K k, const Problem p, TargetTraits t) {
@@ -136,6 +141,10 @@ class Erased final : public KernelInstance {
   Work work(const Problem& problem) const override { return kernel_->work(problem); }
   std::vector<std::string> batch() const override {
     if constexpr (HasBatch<K>) return kernel_->batch();
+    return {};
+  }
+  std::vector<std::vector<std::string>> independent() const override {
+    if constexpr (HasIndependent<K>) return kernel_->independent();
     return {};
   }
 

@@ -70,6 +70,62 @@ TEST(Batch, AResultThatDependsOnBatchMatesIsCaughtInsideItsBound) {
   EXPECT_TRUE(run<Undeclared>(0.01f, 4).passed) << "no promise";
 }
 
+/// Copies rows that are promised to be independent; the device under test is another one.
+struct Inner {
+  In<f32> x{"x", {"batch", "rows", "n"}}, w{"w", {"shared"}};
+  Out<f32> out{"out", {"batch", "rows", "n"}};
+  Launch launch(const Problem& p) const { return {.groups = {p["batch"]}, .threads = 32}; }
+  void body() const { out.at(group_id(), 0).store(0, x.at(group_id(), 0).load(0) + w.load(0)); }
+  ExpectedOutputs oracle(const Inputs& in) const {
+    Expected e;
+    for (std::int64_t i = 0; i < in["x"].count(); ++i) {
+      e.value.push_back(in["x"].at(i));
+      e.bound.push_back(10);
+    }
+    return {{"out", e}};
+  }
+  Problems tests() const { return {}; }
+  Problems benches() const { return {}; }
+  Work work(const Problem&) const { return {}; }
+  std::vector<std::vector<std::string>> independent() const { return {{"rows", "shared"}}; }
+};
+
+TEST(Batch, IndependentSizesAreCutAlongTheirAxisAndTheLastItemIsTried) {
+  const auto kernel = entry_of<Inner>("inner").make();
+  const Problem p{{"batch", 2}, {"rows", 3}, {"shared", 3}, {"n", 2}};
+  const std::vector<Batch> all = promises_of(*kernel, p);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].only_last);
+  EXPECT_EQ(all[0].alone.text(), "batch:2/n:2/rows:1/shared:1");
+  HostTensor x("x", DType::F32, {2, 3, 2}), w("w", DType::F32, {3});
+  for (std::int64_t i = 0; i < 12; ++i) x.set(i, static_cast<double>(i));
+  w.set(2, 7);
+  const HostTensor last = item_of(x, *kernel->signature().tensor("x"), all[0], 2);
+  EXPECT_EQ(last.shape, (std::vector<std::int64_t>{2, 1, 2}));
+  const double expected[] = {4, 5, 10, 11};
+  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(last.at(i), expected[i]);
+  EXPECT_EQ(item_of(w, *kernel->signature().tensor("w"), all[0], 2).at(0), 7);
+  // What all items share has one.
+  const std::vector<Batch> shared = promises_of(*kernel, p.with("shared", 1));
+  ASSERT_EQ(shared.size(), 1u);
+  EXPECT_EQ(shared[0].sizes, std::vector<std::string>{"rows"});
+  EXPECT_FALSE(is_split(*kernel->signature().tensor("w"), shared[0]));
+  EXPECT_TRUE(promises_of(*kernel, p.with("rows", 1)).empty());
+
+  for (const float leak : {0.f, 1.f}) {
+    const FakeBackend backend([leak](const Arguments& args, const Groups&) {
+      const auto* from = fake_data<const float>(args.buffers[0]);
+      auto* to = fake_data<float>(args.buffers[2]);
+      for (std::size_t i = 0; i < args.buffers[0].bytes / 4; ++i) to[i] = from[i] + leak * from[0];
+    });
+    const auto device = backend.open().take();
+    Runner runner(backend, *device);
+    const CaseResult r = run_case(runner, entry_of<Inner>("inner"), p, {.alone = true});
+    EXPECT_EQ(r.passed, leak == 0) << r.error;
+    EXPECT_EQ(r.error.find("of item 2 of rows is") != std::string::npos, leak != 0) << r.error;
+  }
+}
+
 TEST(Batch, ItemsAreTheLeadingParts) {
   const auto kernel = entry_of<Sums>("sums").make();
   const auto batch = batch_of(*kernel, {{"rows", 3}, {"n", 2}});

@@ -22,7 +22,8 @@ void check(const HostTensor& q, const HostTensor& k, const HostTensor& v, const 
   require(a.head_dim > 0 && a.queries > 0 && a.n_kv >= 0 && a.kv_stride >= a.n_kv,
           fmt::format("attention over {} keys with a stride of {}, {} queries and a head size of {} has no meaning",
                       a.n_kv, a.kv_stride, a.queries, a.head_dim));
-  require(a.sink_end >= 0 && a.window_start >= 0, "sink_end and window_start count keys; they can't be negative");
+  require(a.sink_end >= 0 && a.window_start >= 0 && a.window >= 0,
+          "sink_end, window_start and window count keys; they can't be negative");
   require(q.count() == a.heads * a.queries * a.head_dim,
           fmt::format("{} has {} elements; {} heads of {} queries of {} need {}", q.name, q.count(), a.heads, a.queries,
                       a.head_dim, a.heads * a.queries * a.head_dim));
@@ -59,7 +60,10 @@ void score(const HostTensor& q, const HostTensor& k, const Attention& a, std::in
   for (const std::int64_t t : keys) {
     read(k, (kv_head * a.kv_stride + t) * a.head_dim, a.head_dim, key.data());
     for (std::size_t i = 0; i < queries.size(); ++i) {
-      if (a.causal && t > a.n_kv - a.queries + queries[i].index % a.queries) {
+      const std::int64_t asked = queries[i].index % a.queries, own = a.n_kv - a.queries + asked;
+      const bool before = a.window > 0 && t <= own - a.window && t >= a.sink_end;
+      const double bias = a.bias ? a.bias(queries[i].index / a.queries, asked, t) : 0;
+      if ((a.causal && t > own) || before || bias == -kInfinity) {
         queries[i].logit.push_back(-kInfinity);
         queries[i].error.push_back(0);
         continue;
@@ -70,9 +74,9 @@ void score(const HostTensor& q, const HostTensor& k, const Attention& a, std::in
         dot += query[d] * key[d];
         magnitude += std::fabs(query[d] * key[d]);
       }
-      const double logit = a.scale * dot;
+      const double logit = a.scale * dot + bias;
       queries[i].logit.push_back(logit);
-      queries[i].error.push_back(relative * std::fabs(a.scale) * magnitude);
+      queries[i].error.push_back(relative * std::fabs(a.scale) * magnitude + 4 * kUnit * std::fabs(bias));
       if (logit > queries[i].top || std::isnan(logit)) queries[i].top = logit;
     }
   }
@@ -204,6 +208,18 @@ AttentionExpected attention(const HostTensor& q, const HostTensor& k, const Host
     append(all.lse.bound, one.lse.bound);
   }
   return all;
+}
+
+std::function<double(std::int64_t, std::int64_t, std::int64_t)> bias_of(const HostTensor& mask, std::int64_t heads) {
+  require(mask.shape.size() == 4, "a mask has four axes: batch, heads, queries, keys");
+  // An axis of one element is the same for all.
+  const auto along = [&mask](std::size_t axis, std::int64_t i) { return mask.shape[axis] == 1 ? 0 : i; };
+  return [&mask, heads, along](std::int64_t head, std::int64_t query, std::int64_t key) {
+    const std::int64_t place = along(0, head / heads) * mask.shape[1] + along(1, head % heads);
+    const std::int64_t at = (place * mask.shape[2] + along(2, query)) * mask.shape[3] + key;
+    if (is_float(mask.dtype)) return mask.at(at);
+    return mask.at(at) == 0 ? -kInfinity : 0;
+  };
 }
 
 HostTensor from_pages(const HostTensor& pages, const HostTensor& table) {

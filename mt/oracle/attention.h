@@ -1,6 +1,7 @@
 // Scaled dot-product attention for decoding: a few queries a head against a cache of keys and values.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "mt/base/expected.h"
@@ -22,6 +23,10 @@ struct Attention {
   std::vector<double> sink_logits = {};
   // Query i of `queries` sees keys up to n_kv - queries + i only: the queries are the last of the sequence.
   bool causal = false;
+  // Above 0: query i sees the last `window` of the keys up to n_kv - queries + i only, and those before sink_end.
+  std::int64_t window = 0;
+  // What joins the scaled logit of (head, query, key); -inf hides the key. Empty: nothing.
+  std::function<double(std::int64_t, std::int64_t, std::int64_t)> bias = {};
   OperandRounding weights = {};  // as they meet the values
   // Unit roundoff of partial outputs that a kernel in several passes stores between them: 2^-11 for f16, 2^-8 for bf16;
   // 0 where they stay in f32.
@@ -38,15 +43,19 @@ struct AttentionExpected {
 /// v that are not visible are not read.
 ///
 /// The bound follows errors from each logit through its weight: a logit is off by at most
-/// (sum_factor(head_dim) + 4) u * scale * sum |q||k|, which moves the weight p by the same relative amount e, and the
-/// output by p e (v - output) / sum p, since weights are divided by their own sum. Rounding of the two sums comes on
-/// top.
+/// (sum_factor(head_dim) + 4) u * scale * sum |q||k| and 4 u of its bias, which moves the weight p by the same relative
+/// amount e, and the output by p e (v - output) / sum p, since weights are divided by their own sum. Rounding of the
+/// two sums comes on top.
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const Attention& problem);
 
 /// The same for a batch: each tensor with a leading axis of items, item b of which has lengths[b] keys (at most
 /// kv_stride, which must be given).
 AttentionExpected attention(const HostTensor& q, const HostTensor& k, const HostTensor& v, const HostTensor& lengths,
                             const Attention& problem);
+
+/// The bias that a mask [batch or 1, heads or 1, queries or 1, keys] stands for, heads being counted through the batch:
+/// a mask of floats is added, one of integers shows the keys where it is not 0.
+std::function<double(std::int64_t, std::int64_t, std::int64_t)> bias_of(const HostTensor& mask, std::int64_t heads);
 
 /// The cache [batch, kv_heads, pages of an item * page, head_dim] that pages [n_pages, kv_heads, page, head_dim] and a
 /// table [batch, pages of an item] describe.

@@ -88,6 +88,76 @@ TEST(Attention, CausalQueriesAreTheLastOfTheSequence) {
   EXPECT_NE(few.lse.value[2], -kInf);
 }
 
+/// The rows `rows` of t, each `length` elements.
+HostTensor rows_of(const HostTensor& t, const std::vector<std::int64_t>& rows, std::int64_t length) {
+  HostTensor some(t.name, t.dtype, {static_cast<std::int64_t>(rows.size()), length});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::int64_t d = 0; d < length; ++d)
+      some.set(static_cast<std::int64_t>(i) * length + d, t.at(rows[i] * length + d));
+  return some;
+}
+
+TEST(Attention, AWindowShowsTheLastKeysOfEachQueryAndTheFirstOnes) {
+  const HostTensor q = random_normal(DType::F32, {3, 8}, 1), k = random_normal(DType::F32, {1, 9, 8}, 2),
+                   v = random_normal(DType::F32, {1, 9, 8}, 3);
+  const AttentionExpected all =
+      attention(q, k, v, {.queries = 3, .head_dim = 8, .n_kv = 9, .sink_end = 2, .causal = true, .window = 4});
+  // Query 0 is token 6, 1 is 7, 2 is 8.
+  const std::vector<std::int64_t> seen[] = {{0, 1, 3, 4, 5, 6}, {0, 1, 4, 5, 6, 7}, {0, 1, 5, 6, 7, 8}};
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const AttentionExpected alone =
+        attention(rows_of(q, {i}, 8), rows_of(k, seen[i], 8), rows_of(v, seen[i], 8), {.head_dim = 8, .n_kv = 6});
+    for (std::size_t d = 0; d < 8; ++d)
+      EXPECT_DOUBLE_EQ(all.output.value[static_cast<std::size_t>(i) * 8 + d], alone.output.value[d]);
+    EXPECT_DOUBLE_EQ(all.lse.value[static_cast<std::size_t>(i)], alone.lse.value[0]);
+  }
+  EXPECT_THROW(attention(q, k, v, {.queries = 3, .head_dim = 8, .n_kv = 9, .window = -1}), Error);
+}
+
+TEST(Attention, ABiasJoinsTheLogitsAndMinusInfinityHides) {
+  // Logits 0 and 0; a bias of log 3 on the second: weights 1/4 and 3/4.
+  const HostTensor q = vec({0, 0}), k = vec({1, -1, 2, 5}), v = vec({4, 0, 0, 8});
+  Attention a{.head_dim = 2, .n_kv = 2, .scale = 0.5};
+  a.bias = [](std::int64_t, std::int64_t, std::int64_t key) { return key == 0 ? 0 : std::log(3.0); };
+  const AttentionExpected e = attention(q, k, v, a);
+  EXPECT_NEAR(e.output.value[0], 1, 1e-12);
+  EXPECT_NEAR(e.output.value[1], 6, 1e-12);
+  EXPECT_NEAR(e.lse.value[0], std::log(4.0), 1e-12);
+  a.bias = [](std::int64_t, std::int64_t, std::int64_t key) { return key == 0 ? -kInf : 0; };
+  EXPECT_EQ(attention(q, k, v, a).output.value, (std::vector<double>{0, 8}));
+  a.bias = [](std::int64_t, std::int64_t, std::int64_t) { return -kInf; };
+  EXPECT_EQ(attention(q, k, v, a).output.value, (std::vector<double>{0, 0}));
+  EXPECT_EQ(attention(q, k, v, a).lse.value[0], -kInf);
+  // A large bias has a rounding of its own.
+  a.bias = [](std::int64_t, std::int64_t, std::int64_t) { return 1000.0; };
+  const double bound = attention(q, k, v, a).output.bound[0];
+  a.bias = {};
+  EXPECT_GT(bound, 20 * attention(q, k, v, a).output.bound[0]);
+}
+
+TEST(Attention, MasksAreTheSameAlongAxesOfOne) {
+  // [batch, heads, queries, keys] of 2 items, 3 heads, 2 queries, 4 keys.
+  HostTensor whole("mask", DType::F32, {2, 3, 2, 4});
+  for (std::int64_t i = 0; i < whole.count(); ++i) whole.set(i, static_cast<double>(i));
+  const auto each = bias_of(whole, 3);
+  EXPECT_EQ(each(0, 0, 3), 3);
+  EXPECT_EQ(each(2, 1, 0), 20);
+  EXPECT_EQ(each(4, 1, 2), 24 + 8 + 4 + 2);
+  HostTensor heads("mask", DType::F32, {1, 3, 1, 4});
+  for (std::int64_t i = 0; i < heads.count(); ++i) heads.set(i, static_cast<double>(i));
+  const auto shared = bias_of(heads, 3);
+  EXPECT_EQ(shared(1, 1, 2), 6);
+  EXPECT_EQ(shared(4, 0, 2), 6);
+  HostTensor flags("mask", DType::U8, {1, 1, 1, 3});
+  flags.set(1, 1);
+  flags.set(2, 2);
+  const auto shown = bias_of(flags, 3);
+  EXPECT_EQ(shown(5, 1, 0), -kInf);
+  EXPECT_EQ(shown(5, 1, 1), 0);
+  EXPECT_EQ(shown(0, 0, 2), 0);
+  EXPECT_THROW(bias_of(vec({1, 2}), 1), Error);
+}
+
 enum class Fault {
   None,
   HalfOfKeys,

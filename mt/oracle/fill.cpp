@@ -164,6 +164,9 @@ void fill(HostTensor& t, const Fill& how, std::uint64_t seed, std::int64_t below
       generate(f, source, n, at, size, block);
       for (std::int64_t i = 0; f.flat_rows && i < size; ++i)
         if (const std::int64_t row = (at + i) / n; row % 8 == 2) generate(f, source, n, row * n, 1, &block[i]);
+      for (std::int64_t i = 0; f.holes && i < size; ++i)
+        if ((at + i) / n % 8 == 3 || scramble(~source.bits(at + i)) % 3 == 0)
+          block[i] = is_float(t.dtype) ? -std::numeric_limits<double>::infinity() : 0;
       write(t, at, size, block);
     }
   });

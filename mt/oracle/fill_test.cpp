@@ -112,6 +112,24 @@ TEST(Fill, SomeRowsAreFlat) {
       EXPECT_EQ(t.at(row * 2000 + i), plain.at(row * 2000 + (row % 8 == 2 ? 0 : i)));
 }
 
+TEST(Fill, MasksHaveHolesAndRowsThatHideAll) {
+  const HostTensor t = filled(DType::F16, {12, 2000}, Fill::normal().with_holes());
+  const HostTensor plain = filled(DType::F16, {12, 2000}, Fill::normal());
+  const HostTensor flags = filled(DType::U8, {12, 2000}, Fill::integers(1, 3).with_holes());
+  for (std::int64_t row = 0; row < 12; ++row) {
+    int holes = 0, zeros = 0;
+    for (std::int64_t i = row * 2000; i < (row + 1) * 2000; ++i) {
+      const bool hole = std::isinf(t.at(i)) && t.at(i) < 0;
+      holes += hole ? 1 : 0;
+      zeros += flags.at(i) == 0 ? 1 : 0;
+      EXPECT_TRUE(hole || t.at(i) == plain.at(i)) << i;
+      EXPECT_LE(flags.at(i), 3);
+    }
+    EXPECT_NEAR(holes, row % 8 == 3 ? 2000 : 667, row % 8 == 3 ? 0 : 100);
+    EXPECT_NEAR(zeros, row % 8 == 3 ? 2000 : 667, row % 8 == 3 ? 0 : 100);
+  }
+}
+
 TEST(Fill, RowsAreShiftedInTurn) {
   const HostTensor t = filled(DType::F32, {6, 256}, Fill::row_shifted(4, 200));
   const double around[] = {0, 200, -200};

@@ -28,6 +28,9 @@ inline const KernelEntry& entry_named(const std::string& name, DType dtype) {
 inline const std::map<std::string, Problem>& along_other_axes() {
   const Problem sequences{{"batch", 30000}, {"n_q_heads", 2}, {"n_kv_heads", 1},
                           {"q_len", 300},   {"k_len", 40},    {"head_dim", 128}};
+  const Problem masked = sequences.with("mask_batch", 1).with("mask_heads", 2).with("mask_q_len", 300);
+  const Problem decode{{"batch", 40000}, {"n_q_heads", 2},   {"n_kv_heads", 2},
+                       {"queries", 1},   {"kv_stride", 512}, {"head_dim", 64}};
   static const std::map<std::string, Problem> problems = {
       {"mt_rope",
        {{"batch", 1025},
@@ -41,10 +44,16 @@ inline const std::map<std::string, Problem>& along_other_axes() {
       {"mt_qmv", {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 8}, {"groups", 516}}},
       {"mt_qmv_int8_fast",
        {{"m", 65535}, {"n", 9}, {"k", 33024}, {"group_size", 64}, {"words", 33024 / 4}, {"groups", 516}}},
-      {"mt_flash_decode",
-       {{"batch", 40000}, {"n_q_heads", 2}, {"n_kv_heads", 2}, {"queries", 1}, {"kv_stride", 512}, {"head_dim", 64}}},
+      {"mt_flash_decode", decode},
+      {"mt_flash_decode_flat", decode},
+      {"mt_flash_decode_window", decode.with("window", 100).with("sink_end", 3)},
       {"mt_sdpa_prefill", sequences},
       {"mt_sdpa_full", sequences},
+      {"mt_sdpa_prefill_window", sequences.with("window", 50)},
+      {"mt_sdpa_prefill_mask", masked},
+      {"mt_sdpa_full_mask", masked},
+      {"mt_sdpa_prefill_bool_mask", masked},
+      {"mt_sdpa_full_bool_mask", masked.with("mask_batch", 30000)},
   };
   return problems;
 }
