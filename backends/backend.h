@@ -137,6 +137,8 @@ class Backend {
   virtual TargetTraits traits() const { return {}; }
   /// Text of the optimised kernel in the target's language, where the target has one.
   virtual std::optional<Artefact> artefact(const Kernel&) const { return std::nullopt; }
+  /// What becomes of the tiles of an optimised kernel that the pipeline left as they are, a sentence each.
+  virtual std::vector<std::string> tile_notes(const Kernel&) const { return {}; }
   /// One text for the stages of a program, with what they share written once.
   virtual std::optional<Artefact> program(const std::vector<Kernel>& stages) const;
   /// What several texts are linked into for shipping: the file's extension, which also names it as a target of

@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/emit.h"
+#include "backends/cpu/tile_notes.h"
 
 namespace mt::cpu {
 namespace {
@@ -15,6 +16,9 @@ class CpuBackend final : public Backend {
   PipelineOptions pipeline() const override { return {.lower_group_reduce = false, .contiguous_simds = true}; }
   std::optional<Artefact> artefact(const Kernel& kernel) const override {
     return Artefact{"ll", emit(kernel, cpu_info().emit).text};
+  }
+  std::vector<std::string> tile_notes(const Kernel& kernel) const override {
+    return cpu::tile_notes(kernel, cpu_info().emit);
   }
   Result<std::unique_ptr<Device>> open(int index) const override {
     if (index != 0) return Error("cpu: there is one device, number 0");

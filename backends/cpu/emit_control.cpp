@@ -1,6 +1,7 @@
 // Structured control flow inside a segment. Uniform conditions branch; where lanes part, a mask says who takes part,
 // and a body that is not too long is emitted twice: for all lanes on, without masks, and for some.
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/emitter.h"
 #include "mt/base/error.h"
@@ -267,7 +268,9 @@ void Emitter::for_uniform(const Inst& i) {
   scope([&] {
     define(body.args[0], {type(body.args[0]), kUniform, now});
     for (std::size_t n = 0; n < slots.size(); ++n) take(body.args[n + 1], slots[n]);
+    const std::optional<Trip> outer = std::exchange(trip_, Trip{kernel_.at(i.regions[0]).owner, now, end, step});
     region(i.regions[0]);
+    trip_ = outer;
     hand_on(again, slots);
     w_.set(index, w_.bin("add", now, step));
   });

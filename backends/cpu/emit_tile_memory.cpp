@@ -24,7 +24,7 @@ std::vector<int> powers(int n, int most) {
 
 }  // namespace
 
-int Emitter::panel() const { return options_.avx512 ? 32 : 16; }
+int Emitter::panel() const { return packed_block(options_.avx512, 1).cols; }
 
 /// The buffer as lines: what is consecutive in it.
 std::vector<Emitter::Run> Emitter::runs_of(Type t, bool by_column) const {
@@ -307,6 +307,7 @@ std::string Emitter::rows_mover(bool store, Type t, DType held) {
 void Emitter::tile_access(const Inst& i) {
   const bool store = i.op == Op::TileStore;
   const ValueId value = store ? i.in[4] : i.out[0];
+  if (!store && products_.in_place(value)) return;
   const Type t = type(value);
   const DType held = kernel_.at(i.memory).dtype;
   const Ref place = pointer_at(i.memory, scalar_index(i.in[0])), stride = scalar_index(i.in[1]);

@@ -1,4 +1,4 @@
-// Tiles: products by blocks that stay in registers, and what is done element by element.
+// Tiles: what is done element by element, and calls of the functions that do it.
 #include "backends/cpu/emitter.h"
 #include "mt/base/error.h"
 
@@ -127,9 +127,10 @@ void Emitter::move_tiles(const std::vector<std::pair<ValueId, ValueId>>& moves) 
 void Emitter::tile_reduce(const Inst& i) {
   const Type t = type(i.in[0]);
   const int width = width_of(t.cols);
-  const std::string name = fmt::format("mt_reduce_{}_{}x{}", name_of(i.combine), t.rows, t.cols);
+  const int rows = products_.rows(i.out[0]);
+  const std::string name = fmt::format("mt_reduce_{}_{}x{}", name_of(i.combine), rows, t.cols);
   helper(name, "ptr noalias %to, ptr noalias %from", [&] {
-    count_up(t.rows, 1, [&](const Ref& r) {
+    count_up(rows, 1, [&](const Ref& r) {
       const Ref row = w_.element(pointer("%from"), El::F32, linear(r, t.cols, 0));
       const Ref sum = w_.stack(El::F32, width);
       w_.set(sum, w_.load(El::F32, width, row, 4));
@@ -177,77 +178,11 @@ void Emitter::tile_map(const Inst& i) {
     });
     mask_.reset();
   };
-  count_up(by_row ? 1 : t.rows, 1, [&](const Ref& line) {
+  count_up(by_row ? 1 : products_.rows(i.out[0]), 1, [&](const Ref& line) {
     const int whole = length / kLanes * kLanes;
     if (whole) count_up(whole, kLanes, [&](const Ref& first) { some(line, first, kLanes); });
     if (whole < length) some(line, i64(whole), length - whole);
   });
-}
-
-// ── products ──
-
-/// Rows of a block: as many as registers hold beside an operand, and better all blocks alike.
-int Emitter::block_rows(int rows) const {
-  if (options_.avx512) return 8;
-  return rows % 6 == 0 ? 6 : 4;
-}
-
-void Emitter::tile_mma(const Inst& i) {
-  const Type a = type(i.in[1]), b = type(i.in[2]);
-  const int rows = a.rows, cols = b.cols, depth = a.cols;
-  const bool by_column = tiles_.by_column(i.in[1]);
-  const std::string name = fmt::format("mt_mma_{}x{}x{}{}", rows, cols, depth, by_column ? "_by_column" : "");
-  helper(name, "ptr %to, ptr %from, ptr noalias %lhs, ptr noalias %rhs", [&] {
-    const int row_step = by_column ? 1 : depth, depth_step = by_column ? rows : 1;
-    for (const Run& run : runs_of(b, false))
-      count_up(run.count, 1, [&](const Ref& c) {
-        const Ref rhs = w_.element(pointer("%rhs"), El::F32, linear(c, run.step, run.at));
-        const int tall = block_rows(rows), whole = rows / tall * tall;
-        const auto block = [&](const Ref& row, int count) {
-          const Ref place = w_.bin("add", linear(row, cols, run.first), linear(c, run.width, 0));
-          const Ref lhs = w_.element(pointer("%lhs"), El::F32, linear(row, row_step, 0));
-          mma_block({w_.element(pointer("%to"), El::F32, place), w_.element(pointer("%from"), El::F32, place), lhs, rhs,
-                     count, run.width, depth, cols, row_step, depth_step});
-        };
-        if (whole) count_up(whole, tall, [&](const Ref& row) { block(row, tall); });
-        if (whole < rows) block(i64(whole), rows - whole);
-      });
-  });
-  call_helper(name, {tile_pointer(i.out[0]), tile_pointer(i.in[0]), tile_pointer(i.in[1]), tile_pointer(i.in[2])});
-}
-
-void Emitter::mma_block(const MmaBlock& m) {
-  const int vector = options_.avx512 ? 16 : 8;
-  std::vector<std::pair<int, int>> parts;  // columns: the first, and how many
-  for (int from = 0; from < m.cols;) {
-    const int n = m.cols - from >= vector ? vector : 8;
-    parts.emplace_back(from, n);
-    from += n;
-  }
-  struct Sum {
-    Ref slot;
-    std::int64_t place;
-    int n;
-  };
-  std::vector<Sum> sums;
-  for (int r = 0; r < m.rows; ++r)
-    for (const auto& [from, n] : parts) sums.push_back({w_.stack(El::F32, n), std::int64_t{r} * m.acc_row + from, n});
-  for (const Sum& s : sums) w_.set(s.slot, w_.load(El::F32, s.n, w_.element(m.from, El::F32, i64(s.place)), 4));
-  count_up(i64(m.depth), 1, [&](const Ref& k) {
-    std::vector<Ref> right;
-    const Ref at = w_.element(m.rhs, El::F32, linear(k, m.cols, 0));
-    for (const auto& [from, n] : parts) right.push_back(w_.load(El::F32, n, w_.element(at, El::F32, i64(from)), 4));
-    const Ref left = w_.element(m.lhs, El::F32, linear(k, m.depth_step, 0));
-    std::size_t next = 0;
-    for (int r = 0; r < m.rows; ++r) {
-      const Ref one = w_.load(El::F32, 1, w_.element(left, El::F32, i64(std::int64_t{r} * m.row_step)), 4);
-      for (const Ref& b : right) {
-        const Sum& s = sums[next++];
-        w_.set(s.slot, w_.call("llvm.fma", {w_.splat(one, s.n), b, w_.get(s.slot, El::F32, s.n)}));
-      }
-    }
-  });
-  for (const Sum& s : sums) w_.store(w_.get(s.slot, El::F32, s.n), w_.element(m.to, El::F32, i64(s.place)), 4);
 }
 
 }  // namespace mt::cpu

@@ -12,7 +12,8 @@ Emitter::Emitter(const Kernel& kernel, const EmitOptions& options)
     : kernel_(kernel),
       options_(options),
       shapes_(kernel),
-      tiles_(kernel),
+      products_(kernel),
+      tiles_(kernel, products_),
       uses_(count_uses(kernel)),
       group_value_(kernel.values.size(), 0),
       made_in_(kernel.values.size(), -1) {

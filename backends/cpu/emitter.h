@@ -13,6 +13,7 @@
 #include "backends/cpu/shape.h"
 #include "backends/cpu/text.h"
 #include "backends/cpu/tile_plan.h"
+#include "backends/cpu/tile_products.h"
 
 namespace mt::cpu {
 
@@ -111,8 +112,9 @@ class Emitter {
   void atomic(const Inst& i);
   Ref atomic_one(const Inst& i, const Ref& pointer, const Ref& value);
 
-  // ── tiles (emit_tiles.cpp, emit_tile_memory.cpp) ──
+  // ── tiles (emit_tiles.cpp, emit_tile_memory.cpp, emit_tile_products.cpp) ──
   friend struct TileMover;
+  friend struct ProductInPlace;
   /// `count` pieces of a buffer of `width` consecutive elements: piece c of line l starts at l * line + c * step + at
   /// and has the elements from first + c * width on.
   struct Run {
@@ -133,8 +135,9 @@ class Emitter {
   void tile_map(const Inst& i);
   void tile_mma(const Inst& i);
   void mma_block(const MmaBlock& m);
+  void mma_in_place(const Inst& mma, const Inst& load);
+  std::optional<Ref> next_trip(const Inst& load);
   int panel() const;  // columns of an rhs that lie side by side
-  int block_rows(int rows) const;
   std::vector<Run> runs_of(Type t, bool by_column) const;
   std::string tile_mover(bool store, Type t, DType held, bool across, bool by_column);
   std::string rows_mover(bool store, Type t, DType held);
@@ -214,6 +217,7 @@ class Emitter {
   std::unordered_map<MemoryId, RegionId>
       last_read_;  // where a device memory is read for the last time, by whole vectors
   Shapes shapes_;
+  TileProducts products_;
   TilePlan tiles_;
   std::size_t tiles_at_ = 0;  // in scratch memory: the first simdgroup's tiles
   Writer w_;
@@ -226,6 +230,12 @@ class Emitter {
   Ref simd_;  // i64 index of the simdgroup
   std::unordered_map<ValueId, Ref> variables_;
   std::size_t scratch_ = 0;
+
+  struct Trip {  // of the innermost loop whose trips all lanes make together
+    InstId loop;
+    Ref now, end, step;
+  };
+  std::optional<Trip> trip_;
 
   // Plan: which segment makes a value, which values each segment takes from outside.
   std::vector<int> uses_;                    // by value

@@ -47,8 +47,13 @@ class Classes {
 
 class Planner {
  public:
-  explicit Planner(const Kernel& k)
-      : k_(k), open_(k.insts.size()), close_(k.regions.size()), spans_(k.values.size()), whole_(k.values.size()) {
+  Planner(const Kernel& k, const TileProducts& products)
+      : k_(k),
+        products_(products),
+        open_(k.insts.size()),
+        close_(k.regions.size()),
+        spans_(k.values.size()),
+        whole_(k.values.size()) {
     number(RegionId::Root);
     walk(k, RegionId::Root, [&](InstId i) { writes(k.at(i), 2 * open_[index_of(i)]); });
     walk(k, RegionId::Root, [&](InstId i) { reads(k.at(i), 2 * open_[index_of(i)]); });
@@ -100,7 +105,7 @@ class Planner {
     }
   }
   int close(RegionId r) const { return 2 * close_[index_of(r)]; }
-  bool is_tile(ValueId v) const { return k_.type(v).is_tile(); }
+  bool is_tile(ValueId v) const { return k_.type(v).is_tile() && !products_.in_place(v); }
 
   void write(ValueId v, int time, int again = 0) {
     if (!is_tile(v)) return;
@@ -194,6 +199,7 @@ class Planner {
   }
 
   const Kernel& k_;
+  const TileProducts& products_;
   std::vector<int> open_, close_;  // by instruction, by region
   int clock_ = 1;
   std::vector<std::vector<Span>> spans_;  // by value; the first one is the write
@@ -226,8 +232,8 @@ std::vector<TileCopy> in_order(std::vector<TileCopy> moves, std::size_t spare) {
   return order;
 }
 
-TilePlan::TilePlan(const Kernel& kernel) : kernel_(kernel), at_(kernel.values.size()) {
-  const Planner plan(kernel);
+TilePlan::TilePlan(const Kernel& kernel, const TileProducts& products) : kernel_(kernel), at_(kernel.values.size()) {
+  const Planner plan(kernel, products);
   by_column_ = plan.by_column();
   const std::vector<std::size_t> classes = plan.classes();
   struct Buffer {

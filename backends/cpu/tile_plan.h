@@ -2,12 +2,14 @@
 // simdgroup.
 //
 // Values that flow into each other (an acc and its sum, what a loop carries, what an if yields) share a buffer where
-// one dies as the other begins; what can't is copied. Buffers whose values are never wanted at one time share memory.
+// one dies as the other begins; what can't is copied. Operands that products read where they lie have none. Buffers
+// whose values are never wanted at one time share memory.
 #pragma once
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/tile_products.h"
 #include "mt/ir/kernel.h"
 
 namespace mt::cpu {
@@ -25,7 +27,7 @@ std::vector<TileCopy> in_order(std::vector<TileCopy> moves, std::size_t spare);
 
 class TilePlan {
  public:
-  explicit TilePlan(const Kernel& kernel);
+  TilePlan(const Kernel& kernel, const TileProducts& products);
   /// Bytes of one simdgroup; a multiple of 64; 0 without tiles.
   std::size_t bytes() const { return bytes_; }
   /// First byte of the buffer of a tile; a multiple of 64.

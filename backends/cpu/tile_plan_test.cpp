@@ -11,6 +11,8 @@
 namespace mt::cpu {
 namespace {
 
+TilePlan plan_of(const Kernel& k) { return TilePlan(k, TileProducts(k)); }
+
 Kernel body(const std::string& text) { return tile_body("k", text, DType::F32, 16, 16, 1, 3).kernel; }
 ValueId named(const Kernel& k, const std::string& name) {
   for (std::size_t v = 0; v < k.values.size(); ++v)
@@ -18,7 +20,7 @@ ValueId named(const Kernel& k, const std::string& name) {
   throw Error("no value " + name);
 }
 bool share(const Kernel& k, const std::string& a, const std::string& b) {
-  const TilePlan plan(k);
+  const TilePlan plan = plan_of(k);
   return plan.at(named(k, a)) == plan.at(named(k, b));
 }
 
@@ -91,15 +93,15 @@ TEST(TilePlan, BuffersAreUsedAgain) {
         text +
         fmt::format("%one_more: $ACC = tile_mma %s{}, %l, %r\n%result: $ACC = tile_mma %one_more, %l, %r", count));
   };
-  EXPECT_EQ(TilePlan(loads(2)).bytes(), TilePlan(loads(9)).bytes());
+  EXPECT_EQ(plan_of(loads(2)).bytes(), plan_of(loads(9)).bytes());
 }
 
 TEST(TilePlan, OperandsThatFlowIntoEachOtherHaveOneOrder) {
   const Kernel columns = body(R"(
   %t0: $LHS = tile_load %b[%part, %rows, %rows, %cols] transposed
   %result: $ACC = tile_mma %x, %t0, %r)");
-  EXPECT_TRUE(TilePlan(columns).by_column(named(columns, "t0")));
-  EXPECT_FALSE(TilePlan(columns).by_column(named(columns, "l")));
+  EXPECT_TRUE(plan_of(columns).by_column(named(columns, "t0")));
+  EXPECT_FALSE(plan_of(columns).by_column(named(columns, "l")));
   const Kernel mixed = body(R"(
   %result: $ACC, %last: $LHS = for %i: u32 = %zero to %n step %one with (%acc: $ACC = %x, %left: $LHS = %l) {
     %next: $ACC = tile_mma %acc, %left, %r
@@ -107,7 +109,7 @@ TEST(TilePlan, OperandsThatFlowIntoEachOtherHaveOneOrder) {
     yield %next, %new
   })");
   for (const char* name : {"l", "left", "new", "last"})
-    EXPECT_FALSE(TilePlan(mixed).by_column(named(mixed, name))) << name;
+    EXPECT_FALSE(plan_of(mixed).by_column(named(mixed, name))) << name;
 }
 
 /// Every permutation and many-to-one move of four places, against moves at one time.

@@ -5,7 +5,9 @@
 #include "backends/cpu/cpu_info.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
+#include "backends/cpu/tile_notes.h"
 #include "backends/cpu/tile_plan.h"
+#include "mt/ir/edit.h"
 #include "mt/ir/tile_kernels.h"
 #include "mt/ir/verify.h"
 #include "mt/passes/pipeline.h"
@@ -136,10 +138,203 @@ TEST(Tiles, ElementsReductionsAndControlFlow) {
 }
 
 TEST(Tiles, BodiesOfEveryDtypeAndShape) {
-  constexpr int kShapes[][2] = {{8, 8}, {40, 24}, {64, 64}, {72, 96}};
+  constexpr int kShapes[][2] = {{8, 8}, {40, 24}, {64, 64}, {72, 96}, {16, 32}, {8, 64}};
   int next = 0;
   for (const auto& [name, body] : tile_bodies())
     for (const auto& [rows, cols] : kShapes) same_on_both(tile_body(name, body, kFloats[next++ % 3], rows, cols, 1, 3));
+}
+
+/// Few rows, and lines of the rhs that are known to be whole: it is read where it lies.
+std::vector<TileProduct> products_in_place() {
+  std::vector<TileProduct> all;
+  int next = 0;
+  for (const bool turned : {false, true})
+    for (const int rows : {8, 16, 24, 32})
+      for (const int used : {1, 2, 3, 4, 5, 7, 8, 13, 24, 32}) {
+        if (used > rows || used <= rows - 16) continue;
+        for (int again = 0; again < 2; ++again) {
+          constexpr int kLines[] = {40, 0, 3, 1, 8, 100, 7};
+          const int lines = kLines[next % 7];
+          const int most = turned ? 40 : 24, length = next % 3 == 0 ? 16 : next % 3 == 1 ? 48 : 96;
+          TileProduct p{.dtype = kFloats[next % 3 == 2 ? 0 : 1 + next / 3 % 2],
+                        .rows = rows,
+                        .cols = turned ? most : length,
+                        .depth = turned ? length : most,
+                        .m = used,
+                        .n = turned ? lines : length,
+                        .k = turned ? length : lines,
+                        .rhs_t = turned,
+                        .gap = next % 4 * 5,
+                        .simds = next % 5 == 0 ? 2 : 1,
+                        .index = next % 2 ? "u32" : "u64",
+                        .known = true};
+          all.push_back(p);
+          ++next;
+        }
+      }
+  return all;
+}
+
+TEST(Tiles, FewRowsReadTheRightOperandWhereItLies) {
+  for (const TileProduct& p : products_in_place()) {
+    const TileCase c = tile_product(p);
+    const Kernel& k = c.kernel;
+    const TileProducts products(k);
+    int found = 0;
+    walk(k, RegionId::Root, [&](InstId i) {
+      if (k.at(i).op != Op::TileMma) return;
+      ++found;
+      EXPECT_NE(products.in_place(k.at(i)), nullptr) << k.name << ": " << products.why(k.at(i));
+      EXPECT_EQ(products.rows(k.at(i)), p.m);
+    });
+    EXPECT_EQ(found, 1);
+    same_on_both(c);
+  }
+}
+
+/// The operand of each trip lies elsewhere, as the kernel computes and as a table says, and its last lines are missing.
+std::vector<TileCase> walks_in_place() {
+  std::vector<TileCase> all;
+  for (const bool turned : {false, true})
+    for (const int cols : {16, 64})
+      for (const std::uint64_t n : {0, 1, 2, 5}) {
+        const std::string bounds = turned ? "%cols, %left] transposed" : "%left, %cols]";
+        all.push_back(tile_body("walk",
+                                R"(
+  %result: $ACC = for %i: u32 = %zero to %n step %one with (%acc: $ACC = %x) {
+    %turn: u32 = bit_and %i, %one
+    %seen: f32 = load %c[%turn]
+    %low: f32 = min %seen, %f1
+    %high: f32 = max %low, %f0
+    %shift: u32 = cast %high
+    %down: u32 = add %turn, %shift
+    %from: u32 = mul %down, %cols
+    %left: u32 = sub %cols, %down
+    %rhs: $RHS = tile_load %b[%from, %cols, )" +
+                                    bounds + R"(
+    %next: $ACC = tile_mma %acc, %l, %rhs
+    yield %next
+  })",
+                                kFloats[all.size() % 3], 16, cols, 1, n));
+      }
+  return all;
+}
+
+TEST(Tiles, TheOperandOfTheNextTripIsAskedFor) {
+  for (const TileCase& c : walks_in_place()) {
+    const std::string text = emit(c.kernel, cpu_info().emit).text;
+    EXPECT_NE(text.find("llvm.prefetch"), text.npos);
+    same_on_both(c);
+  }
+  // Where it lies follows from what the loop carries: nobody knows it yet.
+  const TileCase carried = tile_body("carried", R"(
+  %result: $ACC, %last: u32 = for %i: u32 = %zero to %n step %one with (%acc: $ACC = %x, %at: u32 = %zero) {
+    %rhs: $RHS = tile_load %b[%at, %cols, %cols, %cols]
+    %next: $ACC = tile_mma %acc, %l, %rhs
+    %more: u32 = bit_xor %at, %zero
+    yield %next, %more
+  })",
+                                     DType::BF16, 16, 32, 1, 3);
+  EXPECT_EQ(emit(carried.kernel, cpu_info().emit).text.find("llvm.prefetch"), std::string::npos);
+  same_on_both(carried);
+}
+
+/// Whether the first product of the body reads its right operand %r where it lies.
+bool lies(const std::string& body, int rows = 16, int cols = 32) {
+  const Kernel k = tile_body("k", body, DType::F16, rows, cols, 1, 3).kernel;
+  const TileProducts products(k);
+  std::optional<bool> first;
+  walk(k, RegionId::Root, [&](InstId i) {
+    if (k.at(i).op == Op::TileMma && !first) first = products.in_place(k.at(i)) != nullptr;
+  });
+  return first.value();
+}
+
+TEST(Tiles, WhatIsReadAgainOrMayChangeIsPacked) {
+  const std::string one = "%result: $ACC = tile_mma %x, %l, %r";
+  EXPECT_TRUE(lies(one));
+  EXPECT_FALSE(lies(one, 40));
+  EXPECT_FALSE(lies(one, 16, 24)) << "lines that are no whole vectors";
+  EXPECT_TRUE(lies("%s1: $ACC = tile_mma %x, %l, %r\n%result: $ACC = tile_mma %s1, %l, %r"));
+  EXPECT_FALSE(
+      lies("%s1: $ACC = tile_mma %x, %l, %r\n%s2: $ACC = tile_mma %s1, %l, %r\n%result: $ACC = tile_mma "
+           "%s2, %l, %r"))
+      << "three times 16 rows";
+  EXPECT_FALSE(lies("barrier\n" + one)) << "the group waits in between";
+  EXPECT_FALSE(lies(R"(
+  %result: $ACC = for %i: u32 = %zero to %n step %one with (%acc: $ACC = %x) {
+    %next: $ACC = tile_mma %acc, %l, %r
+    yield %next
+  })"))
+      << "the loop takes it again and again";
+  EXPECT_FALSE(lies(R"(
+  %mine: $RHS = tile_load %side[%beside, %cols, %cols, %cols]
+  %result: $ACC = tile_mma %x, %l, %mine)"))
+      << "memory that is written";
+  EXPECT_FALSE(lies(R"(
+  %ll: $LHS = tile_load %b[%part, %rows, %rows, %cols] transposed
+  %result: $ACC = tile_mma %x, %ll, %r)"))
+      << "a left operand by columns";
+}
+
+TEST(Tiles, RowsThatNobodyAsksForAreLeftOut) {
+  const TileCase c = tile_body("few", R"(
+  %three_rows: u32 = const 3
+  %s1: $ACC = tile_mma %x, %l, %r
+  %low: $LHS = tile_cast %s1
+  %s2: $ACC = for %i: u32 = %zero to %n step %one with (%acc: $ACC = %y) {
+    %rr: $RHS = tile_load %b[%zero, %cols, %cols, %cols]
+    %next: $ACC = tile_mma %acc, %low, %rr
+    yield %next
+  }
+  %sum: $ROWS = tile_reduce sum %s2
+  %big: $ACC = tile_map %s2, %sum (%e: f32, %g: f32, %a: u32, %d: u32) {
+    %w: f32 = add %e, %g
+    yield %w
+  }
+  tile_store %out[%part, %cols, %three_rows, %cols], %big
+  %result: $ACC = tile_fill %f1)",
+                               DType::F32, 16, 32, 1, 2);
+  // The body's own store puts %result over all rows; without it the three rows are what is asked for.
+  Kernel k = c.kernel;
+  std::vector<InstId>& insts = k.regions[0].insts;
+  ASSERT_EQ(k.at(insts.back()).op, Op::TileStore);
+  insts.pop_back();
+  const TileProducts products(k);
+  int found = 0;
+  walk(k, RegionId::Root, [&](InstId i) {
+    if (k.at(i).op != Op::TileMma) return;
+    ++found;
+    EXPECT_EQ(products.rows(k.at(i)), 3);
+  });
+  EXPECT_EQ(found, 2);
+  same_on_both({std::move(k), c.scalars});
+}
+
+TEST(Tiles, NotesSayHowProductsAreMade) {
+  const auto notes = [](const TileProduct& p, bool avx512) {
+    std::string text;
+    for (const std::string& line : tile_notes(tile_product(p).kernel, {.avx512 = avx512})) text += line + "\n";
+    return text;
+  };
+  const TileProduct few{
+      .dtype = DType::BF16, .rows = 8, .cols = 64, .depth = 128, .m = 4, .n = 64, .k = 128, .known = true};
+  EXPECT_EQ(notes(few, true), R"(tile_load bf16.lhs.8x128: 4096 bytes of f32
+tile_load bf16.rhs.128x64: no buffer
+tile_load f32.acc.8x64: 2048 bytes of f32
+tile_mma f32.acc.8x64: 4 of 8 rows, blocks of 4 x 64; the right operand is read where it lies: for 4 rows packing does not pay
+6400 bytes for the tiles of a simdgroup
+)");
+  TileProduct turned = few;
+  turned.rhs_t = true;
+  EXPECT_NE(notes(turned, true).find("4 x 4 dot products at a time along 128;"), std::string::npos);
+  EXPECT_NE(notes(turned, false).find("4 x 2 dot products at a time along 128;"), std::string::npos);
+  TileProduct many = turned;
+  many.rows = many.m = 64;
+  const std::string packed = notes(many, true);
+  EXPECT_NE(packed.find("tile_load bf16.rhs.128x64: 32768 bytes of f32, turned by blocks of 8 x 8"), std::string::npos);
+  EXPECT_NE(packed.find("blocks of 8 x 32; the right operand is packed: 64 rows use it again"), std::string::npos);
+  EXPECT_NE(notes(many, false).find("blocks of 4 x 16; the right operand is packed"), std::string::npos);
 }
 
 /// Memory that ends where a page begins that nothing may touch.
@@ -208,6 +403,9 @@ TEST(Tiles, TouchNothingBeyondWhatExistsOnAnyProcessor) {
                           .gap = 1}));
     }
   for (const auto& [name, body] : tile_bodies()) check(tile_body(name, body, kFloats[next++ % 3], 40, 24, 1, 3));
+  for (const TileProduct& p : products_in_place())
+    if (next++ % 4 == 0 && p.simds == 1) check(tile_product(p));
+  for (const TileCase& c : walks_in_place()) check(c);
 }
 
 /// Copies of four elements a thread, of which `exist` exist, to places `apart` from thread to thread.

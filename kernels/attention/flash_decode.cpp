@@ -80,8 +80,9 @@ struct FlashDecode {
     used = static_cast<int>(n * (p["n_q_heads"] / kv));
     rows = (used + 15) / 16 * 16;
     const bool wide = size_of(dtype_of<T>) == 4;
-    // Some 128 threadgroups fill large GPUs once; the split follows from shapes that do not depend on the batch.
-    const std::int64_t wanted = traits.gpu ? std::clamp<std::int64_t>(128 / kv, 1, kMaxSplits) : 1;
+    // Some 128 threadgroups fill large GPUs once, and 32 keep a CPU's cores equally busy; the split follows from shapes
+    // that do not depend on the batch.
+    const std::int64_t wanted = std::clamp<std::int64_t>((traits.gpu ? 128 : 32) / kv, 1, kMaxSplits);
     const std::int64_t most = window ? std::min(p["kv_stride"], p["window"] + p["sink_end"] + n) : p["kv_stride"];
     int count = 1;
     while (count * 2 <= std::min(wanted, ceil_div(most, 128))) count *= 2;
@@ -100,7 +101,9 @@ struct FlashDecode {
     if (!traits.gpu) {
       simds = 1;
       rows = (used + 7) / 8 * 8;
-      keys = kPaged ? 16 : 64;
+      int tile = 64;
+      while (kPaged && page % tile != 0) tile /= 2;
+      keys = tile;
       ring = 0;
       piece = dim;
       depth = dim;

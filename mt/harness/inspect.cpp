@@ -41,16 +41,18 @@ std::string title(const InspectedStage& s, const Kernel& k) {
 
 /// What becomes of tiles on the target, a line each with how often; empty where the kernel has none.
 std::string tiles_text(const InspectedStage& s, const Backend& target) {
-  std::vector<std::pair<std::string, int>> lines;
+  std::vector<std::string> notes = target.tile_notes(s.final());
   for (std::size_t i = 1; i < s.steps.size(); ++i) {
     if (s.steps[i].pass != "lower_tiles") continue;
-    for (const std::string& note : tile_notes(s.steps[i - 1].kernel, target.pipeline())) {
-      const auto known = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == note; });
-      if (known == lines.end())
-        lines.emplace_back(note, 1);
-      else
-        ++known->second;
-    }
+    for (std::string& note : tile_notes(s.steps[i - 1].kernel, target.pipeline())) notes.push_back(std::move(note));
+  }
+  std::vector<std::pair<std::string, int>> lines;
+  for (const std::string& note : notes) {
+    const auto known = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.first == note; });
+    if (known == lines.end())
+      lines.emplace_back(note, 1);
+    else
+      ++known->second;
   }
   std::string text;
   for (const auto& [note, times] : lines)

@@ -48,10 +48,12 @@ struct TileProduct {
   bool shared = false;  // operands are loaded from threadgroup memory
   int simds = 1;
   const char* index = "u32";
+  bool known = false;  // m and the length of the rhs's lines are constants
 
   std::string name() const {
-    return fmt::format("product_{}_{}_{}x{}x{}_{}{}{}_{}_{}_{}_{}", name_of(dtype), name_of(out), rows, cols, depth,
-                       int{lhs_t}, int{rhs_t}, int{out_t}, gap, shared ? "shared" : "device", simds, index);
+    return fmt::format("product_{}_{}_{}x{}x{}_{}{}{}_{}_{}_{}_{}{}", name_of(dtype), name_of(out), rows, cols, depth,
+                       int{lhs_t}, int{rhs_t}, int{out_t}, gap, shared ? "shared" : "device", simds, index,
+                       known ? "_known" : "");
   }
 };
 
@@ -97,9 +99,9 @@ inline TileCase tile_product(const TileProduct& p) {
   scalar %lc: $I
   %sg0: u32 = simd_id
   %sg: $I = cast %sg0
-  %sm: u32 = param %m
-  %sn: u32 = param %n
-  %sk: u32 = param %k
+  %sm: u32 = $BOUND_M
+  %sn: u32 = $BOUND_N
+  %sk: u32 = $BOUND_K
   %sla: $I = param %la
   %slb: $I = param %lb
   %slc: $I = param %lc)" + (p.shared ? copied : "") +
@@ -117,7 +119,13 @@ inline TileCase tile_product(const TileProduct& p) {
   tile_store %out[%pc, %slc, %sm, %sn], %sum$OT
 })";
   const auto turned = [](bool t) { return std::string(t ? " transposed" : ""); };
-  TileCase c{kernel_of(filled(text, {{"RxK", fmt::format("{}x{}", p.rows, p.depth)},
+  const auto bound = [&](bool constant, const char* scalar, int value) {
+    return constant ? "const " + count(value) : std::string("param %") + scalar;
+  };
+  TileCase c{kernel_of(filled(text, {{"BOUND_M", bound(p.known, "m", p.m)},
+                                     {"BOUND_N", bound(p.known && !p.rhs_t, "n", p.n)},
+                                     {"BOUND_K", bound(p.known && p.rhs_t, "k", p.k)},
+                                     {"RxK", fmt::format("{}x{}", p.rows, p.depth)},
                                      {"KxC", fmt::format("{}x{}", p.depth, p.cols)},
                                      {"RxC", fmt::format("{}x{}", p.rows, p.cols)},
                                      {"SA", count(a_size)},

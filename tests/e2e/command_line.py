@@ -150,6 +150,7 @@ def inspecting(kernel):
     expect_run(["inspect", kernel, "--target", "cuda"], 0, "__global__")
     expect_run(["inspect", kernel, "--ir"], 0, kernel)
     expect_run(["inspect", kernel, "--pass", "all", "--stats"], 0, "after mem2reg", "instructions", "threads")
+    expect_run(["inspect", "mt_flash_decode", "--target", "cpu", "--dtype", "bf16", "--stats"], 0, "tiles\n", "the right operand is read where it lies", "bytes for the tiles of a simdgroup")
     expect_run(["inspect", kernel, "--pass", "trace"], 0, "after trace")
 
 

@@ -155,18 +155,24 @@ def flash_decode(sizes, reals, device):
     """Ways to attention of the newest tokens where every item has all keys; they give the log of the sums as well."""
     n, scale = sizes["queries"], reals.get("scale")
     groups = sizes["n_q_heads"] // sizes["n_kv_heads"]
-    if device == "cpu":
-        raise Refused("no counterpart that gives the log of the sums")
-
-    def flash(q, k, v, lengths):
-        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, n > 1, False, scale=scale)[:2]
-
     def packed(function):
         def run(q, k, v, lengths):
             rows = q.reshape(q.shape[0], k.shape[1], groups, q.shape[-1])
             out, lse = function(rows, k, v)
             return out.reshape(q.shape), lse.reshape(q.shape[:3])
         return run
+
+    if device == "cpu":
+        if n > 1:
+            raise Refused("no counterpart of causal attention with fewer queries than keys")
+
+        def on_cpu(q, k, v):
+            return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, False, scale=scale)[:2]
+        return {"flash": lambda q, k, v, lengths: on_cpu(q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)),
+                "packed flash": packed(on_cpu)}
+
+    def flash(q, k, v, lengths):
+        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, n > 1, False, scale=scale)[:2]
 
     def cudnn(q, k, v):
         return torch.ops.aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, False, False, scale=scale)[:2]
