@@ -63,7 +63,7 @@ TEST(Batch, AResultThatDependsOnBatchMatesIsCaughtInsideItsBound) {
   EXPECT_TRUE(run<Sums>(0, 4).passed) << run<Sums>(0, 4).error;
   const CaseResult leaks = run<Sums>(0.01f, 4);
   EXPECT_FALSE(leaks.passed);
-  EXPECT_NE(leaks.error.find("out: element 0 of item 2 is"), std::string::npos) << leaks.error;
+  EXPECT_NE(leaks.error.find("out: element 0 of item 2 of rows is"), std::string::npos) << leaks.error;
   EXPECT_NE(leaks.error.find("in the batch but"), std::string::npos) << leaks.error;
   EXPECT_TRUE(run<Sums>(0.01f, 4, false).passed) << "nobody asked";
   EXPECT_TRUE(run<Sums>(0.01f, 1).passed) << "an item without mates";
