@@ -49,7 +49,7 @@ def command(clang, libcxx, source):
         "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wno-missing-field-initializers", "-Werror",
         "-fno-caret-diagnostics", "-ferror-limit=5",
         # glibc has functions of its own by this name and hides some of POSIX without the other.
-        "-U__nonnull", "-D_GNU_SOURCE", '-DMT_LLVM_VERSION="none"', '-DMT_VERSION="0"', '-DMT_PEERS="."',
+        "-U__nonnull", "-D_GNU_SOURCE", '-DMT_LLVM_VERSION="none"', '-DMT_VERSION="0"', '-DMT_PEERS="."', '-DMT_TUNED="."',
         *[word for d in isystem for word in ("-isystem", d)],
         "-I", str(ROOT), "-include", str(HERE / "not_there.h"), source,
     ]  # fmt: skip
