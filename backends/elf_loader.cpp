@@ -1,6 +1,5 @@
 #include "backends/elf_loader.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <cstring>
 #include <map>
 #include <vector>
+
+#include "backends/elf_format.h"
 
 namespace mt {
 namespace {
@@ -36,10 +37,10 @@ const External kExternals[] = {
     {"fminf", address_of<float(float, float)>(&::fminf)},
     {"fmax", address_of<double(double, double)>(&::fmax)},
     {"fmin", address_of<double(double, double)>(&::fmin)},
-    {"roundevenf", address_of<float(float)>(&::roundevenf)},
+    {"roundevenf", address_of<float(float)>(&::rintf)},  // rounding is to nearest even throughout
     {"nearbyintf", address_of<float(float)>(&::nearbyintf)},
     {"sqrtf", address_of<float(float)>(&::sqrtf)},
-    {"roundeven", address_of<double(double)>(&::roundeven)},
+    {"roundeven", address_of<double(double)>(&::rint)},
     {"nearbyint", address_of<double(double)>(&::nearbyint)},
     {"sqrt", address_of<double(double)>(&::sqrt)},
     {"ceil", address_of<double(double)>(&::ceil)},
@@ -56,11 +57,11 @@ const External kExternals[] = {
 };
 
 #if defined(__x86_64__)
-constexpr int kMachine = EM_X86_64;
+constexpr int kMachine = elf::kX86_64;
 #elif defined(__aarch64__)
-constexpr int kMachine = EM_AARCH64;
+constexpr int kMachine = elf::kAArch64;
 #else
-constexpr int kMachine = EM_NONE;
+constexpr int kMachine = 0;
 #endif
 
 constexpr std::size_t kStub = 16;  // bytes of a jump to an external function
@@ -84,33 +85,33 @@ class Loader {
       throw Error("object file: misaligned table");
     return reinterpret_cast<const T*>(object_.data() + offset);
   }
-  const char* text(const Elf64_Shdr& strings, std::uint64_t offset) const {
-    if (offset >= strings.sh_size) throw Error("object file: a name outside its table");
-    const char* s = at<char>(strings.sh_offset + offset, strings.sh_size - offset);
-    if (!std::memchr(s, 0, strings.sh_size - offset)) throw Error("object file: an endless name");
+  const char* text(const elf::Section& strings, std::uint64_t offset) const {
+    if (offset >= strings.size) throw Error("object file: a name outside its table");
+    const char* s = at<char>(strings.offset + offset, strings.size - offset);
+    if (!std::memchr(s, 0, strings.size - offset)) throw Error("object file: an endless name");
     return s;
   }
-  const Elf64_Shdr& section(std::size_t n) const {
+  const elf::Section& section(std::size_t n) const {
     if (n >= count_) throw Error("object file: no such section");
     return sections_[n];
   }
   void open();
   void place();
   void finish();
-  void relocate(const Elf64_Shdr& table);
+  void relocate(const elf::Section& table);
   void apply(std::uint32_t type, unsigned char* where, std::uint64_t target, std::int64_t addend, std::size_t room);
-  std::uint64_t address(const Elf64_Sym& s, std::uint32_t relocation);
+  std::uint64_t address(const elf::Symbol& s, std::uint32_t relocation);
   std::uint64_t external(std::string_view name, bool called);
   std::uint64_t slot(std::uint64_t target);
 
   std::string_view object_;
   const ResolveExternal* resolve_;
-  const Elf64_Shdr* sections_ = nullptr;
+  const elf::Section* sections_ = nullptr;
   std::size_t count_ = 0;
   std::vector<std::size_t> offset_;  // by section: where it lies, plus one; 0: not placed
-  const Elf64_Sym* symbols_ = nullptr;
+  const elf::Symbol* symbols_ = nullptr;
   std::size_t symbol_count_ = 0;
-  const Elf64_Shdr* names_ = nullptr;
+  const elf::Section* names_ = nullptr;
   unsigned char* memory_ = nullptr;
   // Behind the sections lie a jump for each external function that is called and the addresses that the code loads.
   std::size_t total_ = 0, tail_ = 0;
@@ -120,9 +121,9 @@ class Loader {
 /// Whether the relocation asks for the place of an address instead of the address.
 bool wants_slot(std::uint32_t type) {
 #if defined(__x86_64__)
-  return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
+  return type == elf::kGotPc32 || type == elf::kGotPcX32 || type == elf::kRexGotPcX32;
 #elif defined(__aarch64__)
-  return type == R_AARCH64_ADR_GOT_PAGE || type == R_AARCH64_LD64_GOT_LO12_NC;
+  return type == elf::kArmGotPage || type == elf::kArmGotLow12;
 #else
   return type != type;
 #endif
@@ -131,24 +132,23 @@ bool wants_slot(std::uint32_t type) {
 void Loader::place() {
   std::size_t top = 0;
   for (std::size_t n = 0; n < count_; ++n) {
-    const Elf64_Shdr& s = sections_[n];
-    if (!(s.sh_flags & SHF_ALLOC) || s.sh_type == SHT_X86_64_UNWIND) continue;
-    if (std::string_view(text(section(at<Elf64_Ehdr>(0)->e_shstrndx), s.sh_name)).starts_with(".eh_frame")) continue;
-    const std::size_t align = s.sh_addralign ? s.sh_addralign : 1;
-    if (align > 4096 || (align & (align - 1)) || s.sh_size > (1u << 28)) throw Error("object file: an odd section");
+    const elf::Section& s = sections_[n];
+    if (!(s.flags & elf::kAllocated) || s.type == elf::kUnwind) continue;
+    if (std::string_view(text(section(at<elf::Header>(0)->section_names), s.name)).starts_with(".eh_frame")) continue;
+    const std::size_t align = s.align ? s.align : 1;
+    if (align > 4096 || (align & (align - 1)) || s.size > (1u << 28)) throw Error("object file: an odd section");
     top = (top + align - 1) / align * align;
     offset_[n] = top + 1;
-    top += s.sh_size;
+    top += s.size;
   }
   tail_ = (top + kStub - 1) / kStub * kStub;
   std::size_t end = tail_;
-  for (std::size_t n = 0; n < symbol_count_; ++n) end += symbols_[n].st_shndx == SHN_UNDEF ? kStub : 0;
+  for (std::size_t n = 0; n < symbol_count_; ++n) end += symbols_[n].section == elf::kUndefined ? kStub : 0;
   for (std::size_t n = 0; n < count_; ++n) {
-    if (sections_[n].sh_type != SHT_RELA) continue;
-    const std::size_t entries = sections_[n].sh_size / sizeof(Elf64_Rela);
-    const auto* r = at<Elf64_Rela>(sections_[n].sh_offset, entries);
-    for (std::size_t k = 0; k < entries; ++k)
-      end += wants_slot(static_cast<std::uint32_t>(ELF64_R_TYPE(r[k].r_info))) ? sizeof(std::uint64_t) : 0;
+    if (sections_[n].type != elf::kWithAddends) continue;
+    const std::size_t entries = sections_[n].size / sizeof(elf::Relocation);
+    const auto* r = at<elf::Relocation>(sections_[n].offset, entries);
+    for (std::size_t k = 0; k < entries; ++k) end += wants_slot(r[k].type()) ? sizeof(std::uint64_t) : 0;
   }
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   total_ = (std::max<std::size_t>(end, 1) + page - 1) / page * page;
@@ -156,9 +156,8 @@ void Loader::place() {
   if (m == MAP_FAILED) throw Error("object file: no memory for code");
   memory_ = static_cast<unsigned char*>(m);
   for (std::size_t n = 0; n < count_; ++n)
-    if (offset_[n] && sections_[n].sh_type != SHT_NOBITS)
-      std::memcpy(memory_ + offset_[n] - 1, at<char>(sections_[n].sh_offset, sections_[n].sh_size),
-                  sections_[n].sh_size);
+    if (offset_[n] && sections_[n].type != elf::kNoBits)
+      std::memcpy(memory_ + offset_[n] - 1, at<char>(sections_[n].offset, sections_[n].size), sections_[n].size);
 }
 
 /// The function's address, or where it is called a jump to it beside the code, so that it may be anywhere.
@@ -195,18 +194,18 @@ std::uint64_t Loader::slot(std::uint64_t target) {
   return it->second;
 }
 
-std::uint64_t Loader::address(const Elf64_Sym& s, std::uint32_t relocation) {
-  if (s.st_shndx == SHN_UNDEF) {
+std::uint64_t Loader::address(const elf::Symbol& s, std::uint32_t relocation) {
+  if (s.section == elf::kUndefined) {
 #if defined(__x86_64__)
-    const bool called = relocation != R_X86_64_64 && !wants_slot(relocation);
+    const bool called = relocation != elf::kAbs64 && !wants_slot(relocation);
 #else
-    const bool called = relocation == R_AARCH64_CALL26 || relocation == R_AARCH64_JUMP26;
+    const bool called = relocation == elf::kArmCall26 || relocation == elf::kArmJump26;
 #endif
-    return external(text(*names_, s.st_name), called);
+    return external(text(*names_, s.name), called);
   }
-  if (s.st_shndx >= count_ || !offset_[s.st_shndx] || s.st_value > section(s.st_shndx).sh_size)
+  if (s.section >= count_ || !offset_[s.section] || s.value > section(s.section).size)
     throw Error("object file: a symbol in a section that is not loaded");
-  return reinterpret_cast<std::uint64_t>(memory_ + offset_[s.st_shndx] - 1 + s.st_value);
+  return reinterpret_cast<std::uint64_t>(memory_ + offset_[s.section] - 1 + s.value);
 }
 
 void Loader::apply(std::uint32_t type, unsigned char* where, std::uint64_t target, std::int64_t addend,
@@ -219,18 +218,18 @@ void Loader::apply(std::uint32_t type, unsigned char* where, std::uint64_t targe
   };
 #if defined(__x86_64__)
   switch (type) {
-    case R_X86_64_64:
+    case elf::kAbs64:
       return put(value);
-    case R_X86_64_PC32:
-    case R_X86_64_PLT32:
-    case R_X86_64_GOTPCREL:
-    case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: {
+    case elf::kPc32:
+    case elf::kPlt32:
+    case elf::kGotPc32:
+    case elf::kGotPcX32:
+    case elf::kRexGotPcX32: {
       const auto distance = static_cast<std::int64_t>(value - here);
       if (distance != static_cast<std::int32_t>(distance)) throw Error("object file: a jump too far");
       return put(static_cast<std::int32_t>(distance));
     }
-    case R_X86_64_PC64:
+    case elf::kPc64:
       return put(value - here);
     default:
       break;
@@ -244,36 +243,36 @@ void Loader::apply(std::uint32_t type, unsigned char* where, std::uint64_t targe
     return put(word);
   };
   switch (type) {
-    case R_AARCH64_ABS64:
+    case elf::kArmAbs64:
       return put(value);
-    case R_AARCH64_PREL32:
+    case elf::kArmPrel32:
       return put(static_cast<std::int32_t>(value - here));
-    case R_AARCH64_CALL26:
-    case R_AARCH64_JUMP26: {
+    case elf::kArmCall26:
+    case elf::kArmJump26: {
       const auto distance = static_cast<std::int64_t>(value - here);
       if (distance >= (1ll << 27) || distance < -(1ll << 27)) throw Error("object file: a jump too far");
       word = (word & 0xfc000000u) | (static_cast<std::uint32_t>(distance >> 2) & 0x03ffffffu);
       return put(word);
     }
-    case R_AARCH64_ADR_GOT_PAGE:
-    case R_AARCH64_ADR_PREL_PG_HI21: {
+    case elf::kArmGotPage:
+    case elf::kArmPage: {
       const auto pages = static_cast<std::int64_t>((value & ~0xfffull) - (here & ~0xfffull)) >> 12;
       if (pages >= (1 << 20) || pages < -(1 << 20)) throw Error("object file: an address too far");
       const auto bits = static_cast<std::uint32_t>(pages);
       word = (word & 0x9f00001fu) | ((bits & 3u) << 29) | (((bits >> 2) & 0x7ffffu) << 5);
       return put(word);
     }
-    case R_AARCH64_ADD_ABS_LO12_NC:
-    case R_AARCH64_LDST8_ABS_LO12_NC:
+    case elf::kArmAddLow12:
+    case elf::kArmLoad8Low12:
       return low12(0);
-    case R_AARCH64_LDST16_ABS_LO12_NC:
+    case elf::kArmLoad16Low12:
       return low12(1);
-    case R_AARCH64_LDST32_ABS_LO12_NC:
+    case elf::kArmLoad32Low12:
       return low12(2);
-    case R_AARCH64_LDST64_ABS_LO12_NC:
-    case R_AARCH64_LD64_GOT_LO12_NC:
+    case elf::kArmLoad64Low12:
+    case elf::kArmGotLow12:
       return low12(3);
-    case R_AARCH64_LDST128_ABS_LO12_NC:
+    case elf::kArmLoad128Low12:
       return low12(4);
     default:
       break;
@@ -282,35 +281,35 @@ void Loader::apply(std::uint32_t type, unsigned char* where, std::uint64_t targe
   throw Error(fmt::format("object file: relocation {} is not known", type));
 }
 
-void Loader::relocate(const Elf64_Shdr& table) {
-  const std::size_t into = table.sh_info;
+void Loader::relocate(const elf::Section& table) {
+  const std::size_t into = table.info;
   if (into >= count_ || !offset_[into]) return;
-  const std::size_t n = table.sh_size / sizeof(Elf64_Rela), size = section(into).sh_size;
-  const auto* entries = at<Elf64_Rela>(table.sh_offset, n);
+  const std::size_t n = table.size / sizeof(elf::Relocation), size = section(into).size;
+  const auto* entries = at<elf::Relocation>(table.offset, n);
   for (std::size_t k = 0; k < n; ++k) {
-    const Elf64_Rela& r = entries[k];
-    if (ELF64_R_SYM(r.r_info) >= symbol_count_) throw Error("object file: no such symbol");
-    if (r.r_offset >= size) throw Error("object file: a relocation outside its section");
-    const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(r.r_info));
-    std::uint64_t target = address(symbols_[ELF64_R_SYM(r.r_info)], type);
+    const elf::Relocation& r = entries[k];
+    if (r.symbol() >= symbol_count_) throw Error("object file: no such symbol");
+    if (r.offset >= size) throw Error("object file: a relocation outside its section");
+    const auto type = r.type();
+    std::uint64_t target = address(symbols_[r.symbol()], type);
     if (wants_slot(type)) target = slot(target);
-    apply(type, memory_ + offset_[into] - 1 + r.r_offset, target, r.r_addend, size - r.r_offset);
+    apply(type, memory_ + offset_[into] - 1 + r.offset, target, r.addend, size - r.offset);
   }
 }
 
 void Loader::open() {
-  const auto& head = *at<Elf64_Ehdr>(0);
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-      head.e_type != ET_REL || head.e_machine != kMachine || head.e_shentsize != sizeof(Elf64_Shdr))
+  const auto& head = *at<elf::Header>(0);
+  if (std::memcmp(head.ident, elf::kMagic, sizeof elf::kMagic) != 0 || head.ident[elf::kClassAt] != elf::kClass64 ||
+      head.type != elf::kRelocatable || head.machine != kMachine || head.section_bytes != sizeof(elf::Section))
     throw Error("object file: not a relocatable object for this machine");
-  count_ = head.e_shnum;
-  sections_ = at<Elf64_Shdr>(head.e_shoff, count_);
+  count_ = head.section_count;
+  sections_ = at<elf::Section>(head.section_offset, count_);
   offset_.assign(count_, 0);
   for (std::size_t n = 0; n < count_; ++n) {
-    if (sections_[n].sh_type != SHT_SYMTAB) continue;
-    symbol_count_ = sections_[n].sh_size / sizeof(Elf64_Sym);
-    symbols_ = at<Elf64_Sym>(sections_[n].sh_offset, symbol_count_);
-    names_ = &section(sections_[n].sh_link);
+    if (sections_[n].type != elf::kSymbols) continue;
+    symbol_count_ = sections_[n].size / sizeof(elf::Symbol);
+    symbols_ = at<elf::Symbol>(sections_[n].offset, symbol_count_);
+    names_ = &section(sections_[n].link);
   }
   if (!symbols_) throw Error("object file: it has no symbols");
   place();
@@ -318,8 +317,8 @@ void Loader::open() {
 
 void Loader::finish() {
   for (std::size_t n = 0; n < count_; ++n) {
-    if (sections_[n].sh_type == SHT_RELA) relocate(sections_[n]);
-    if (sections_[n].sh_type == SHT_REL) throw Error("object file: relocations without addends");
+    if (sections_[n].type == elf::kWithAddends) relocate(sections_[n]);
+    if (sections_[n].type == elf::kWithoutAddends) throw Error("object file: relocations without addends");
   }
   if (mprotect(memory_, total_, PROT_READ | PROT_EXEC) != 0)
     throw Error("object file: memory cannot be made executable");
@@ -330,7 +329,7 @@ std::unique_ptr<Code> Loader::run(const char* symbol) {
   open();
   void* entry = nullptr;
   for (std::size_t n = 0; n < symbol_count_; ++n)
-    if (ELF64_ST_TYPE(symbols_[n].st_info) == STT_FUNC && std::strcmp(text(*names_, symbols_[n].st_name), symbol) == 0)
+    if (symbols_[n].type() == elf::kFunction && std::strcmp(text(*names_, symbols_[n].name), symbol) == 0)
       entry = reinterpret_cast<void*>(address(symbols_[n], 0));
   if (!entry) throw Error(fmt::format("object file: no function '{}'", symbol));
   finish();
@@ -343,17 +342,17 @@ LoadedObject Loader::run() {
   open();
   LoadedObject result;
   for (std::size_t n = 0; n < symbol_count_; ++n) {
-    const Elf64_Sym& s = symbols_[n];
-    const auto type = ELF64_ST_TYPE(s.st_info);
-    if (s.st_shndx == SHN_UNDEF || ELF64_ST_BIND(s.st_info) == STB_LOCAL || (type != STT_FUNC && type != STT_OBJECT))
+    const elf::Symbol& s = symbols_[n];
+    const auto type = s.type();
+    if (s.section == elf::kUndefined || s.binding() == elf::kLocal || (type != elf::kFunction && type != elf::kObject))
       continue;
-    result.symbols.emplace_back(text(*names_, s.st_name), reinterpret_cast<void*>(address(s, 0)));
+    result.symbols.emplace_back(text(*names_, s.name), reinterpret_cast<void*>(address(s, 0)));
   }
-  const Elf64_Shdr& names = section(at<Elf64_Ehdr>(0)->e_shstrndx);
+  const elf::Section& names = section(at<elf::Header>(0)->section_names);
   for (std::size_t n = 0; n < count_; ++n)
     if (offset_[n])
-      result.sections.push_back({text(names, sections_[n].sh_name),
-                                 reinterpret_cast<const std::byte*>(memory_ + offset_[n] - 1), sections_[n].sh_size});
+      result.sections.push_back({text(names, sections_[n].name),
+                                 reinterpret_cast<const std::byte*>(memory_ + offset_[n] - 1), sections_[n].size});
   finish();
   result.code = std::make_unique<Code>(memory_, total_, result.symbols.empty() ? nullptr : result.symbols[0].second);
   memory_ = nullptr;

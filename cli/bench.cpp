@@ -10,7 +10,7 @@
 #include <memory>
 #include <set>
 
-#if __has_include(<malloc.h>)
+#ifdef __linux__
 #include <malloc.h>
 #endif
 

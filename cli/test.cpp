@@ -14,7 +14,8 @@
 
 namespace mt {
 namespace {
-constexpr int kFailuresShown = 3;  // of one kernel and dtype
+constexpr int kFailuresShown = 3;     // of one kernel and dtype
+constexpr double kLongCompile = 150;  // ms
 
 /// `2/16`: the 2nd, 18th, 34th... of all; everything where it is empty. UsageError for anything else.
 std::vector<const KernelEntry*> part_of(std::vector<const KernelEntry*> all, const std::string& part) {
@@ -63,6 +64,7 @@ int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>
   std::map<std::string, std::string> lines;  // by kernel and dtype
   TestTotals totals;
   std::map<std::string, int> failed;  // by kernel and dtype
+  std::vector<CompileTime> compiled;
   {
     Progress progress;
     const TestObserver observer{
@@ -70,6 +72,7 @@ int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>
           progress.show(fmt::format("{}/{}  {}/{}", done + 1, total, e.id(), p.text()));
         },
         [&](const CaseResult& r) {
+          if (command.timings) compiled.insert(compiled.end(), r.compiled.begin(), r.compiled.end());
           if (!command.json.empty()) lines[r.kernel + "/" + r.dtype] += test_json(r) + "\n";
           if (r.passed && !command.verbose) return;
           if (!r.passed && !command.verbose && ++failed[r.kernel + "/" + r.dtype] > kFailuresShown) return;
@@ -104,6 +107,8 @@ int run_test_cases(const TestCommand& command, const std::function<OpenDevice()>
     for (const KernelEntry* e : entries) all += lines[e->id()];
     write_file(command.json, all);
   }
+  if (command.timings)
+    fmt::print(command.json == "-" ? stderr : stdout, "{}", compile_times_text(compiled, kLongCompile));
   fmt::print(command.json == "-" ? stderr : stdout, "{}", totals_text(totals, info.backend, colour));
   return totals.exit_code();
 }
@@ -120,6 +125,7 @@ void TestCommand::declare(CLI::App& app) {
   app.add_option("--jobs", jobs, "kernels at a time, each on a device of its own; what suits the device where absent")
       ->check(CLI::Range(1, 1024));
   tuned.declare(app);
+  app.add_flag("--timings", timings, "also how long the device took to compile, median and longest");
   app.add_flag("-v,--verbose", verbose, "a line for each case, not only for those that fail");
 }
 

@@ -14,6 +14,7 @@ struct TestCommand {
   ProblemOptions problem;
   std::string json, part, schedule;
   bool verbose = false;
+  bool timings = false;
   int jobs = 0;  // kernels at a time; 0: what the backend says
   bool repeat = true;
   TunedOption tuned;

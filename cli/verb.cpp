@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "mt/base/real.h"
 #include "mt/harness/contract.h"
 #include "mt/harness/names.h"
 
@@ -65,7 +66,7 @@ void refuse_where_no_kernel_takes(const std::string& text, const std::string& na
 
 CLI::Validator positive() {
   return {[](std::string& text) {
-            const auto n = number<double>(text);
+            const auto n = parse_real<double>(text);
             return n && std::isfinite(*n) && *n > 0 ? "" : text + " is no number above 0";
           },
           ""};
@@ -109,7 +110,7 @@ Problem ProblemOptions::problem(const std::vector<const KernelEntry*>& entries) 
       if (p.has(name)) twice("--size", name);
       p = p.with(name, *n);
     } else if (std::find(real_keys.begin(), real_keys.end(), name) != real_keys.end()) {
-      const auto n = number<double>(value);
+      const auto n = parse_real<double>(value);
       if (!n) throw UsageError(fmt::format("--size {}: {} is no number", text, value));
       if (p.reals().count(name)) twice("--size", name);
       p = p.with_real(name, *n);

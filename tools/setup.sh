@@ -13,7 +13,7 @@ llvm=llvm-19-dev
 dev=()
 for arg in "$@"; do
   case "$arg" in
-    --dev) dev=(clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev libclang-19-dev libclang-cpp19-dev) ;;
+    --dev) dev=(clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev libclang-19-dev libclang-cpp19-dev libc++-19-dev) ;;
     *) echo "setup: unknown argument '$arg'; the only one is --dev" >&2; exit 2 ;;
   esac
 done

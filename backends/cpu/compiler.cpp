@@ -60,9 +60,15 @@ std::string compile_object(const std::string& text, std::string_view what) {
 }  // namespace
 
 std::string why_unavailable() {
+#ifndef __linux__
+  return "cpu: native code is loaded as objects of Linux, so this device runs there only; use --device interp, or "
+         "metal "
+         "on a Mac";
+#else
   const char* set = std::getenv("MT_LLVM_PLUGIN");
   if (std::string_view(MT_LLVM_VERSION) != "none" || (set && *set)) return "";
   return "cpu: this build was made without LLVM 19; install llvm-19-dev and build again";
+#endif
 }
 
 ObjectCache& object_cache() {

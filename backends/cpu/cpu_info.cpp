@@ -24,6 +24,15 @@ std::size_t bytes_in(const std::string& text) {
   return static_cast<std::size_t>(std::strtoull(text.c_str(), nullptr, 10)) * unit;
 }
 
+/// What this process may use, where the system says.
+int usable_cores() {
+#ifdef CPU_COUNT
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
 CpuInfo read() {
   CpuInfo c;
   std::string flags, line;
@@ -47,10 +56,7 @@ CpuInfo read() {
   c.emit.native_bf16 = c.emit.avx512 && has("avx512_bf16");
   c.isa = has("avx512f") ? "AVX-512" : has("avx2") ? "AVX2" : has("asimd") ? "NEON" : "baseline";
   if (c.name.empty()) c.name = "CPU";
-  cpu_set_t set;
-  c.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                        : static_cast<int>(std::thread::hardware_concurrency());
-  c.cores = std::max(c.cores, 1);
+  c.cores = std::max(1, usable_cores());
   c.details["cores"] = std::to_string(c.cores);
   c.details["isa"] = c.isa;
   std::string extras;

@@ -33,7 +33,9 @@ class HostBuffer final : public Buffer {
     base_ = static_cast<std::byte*>(m);
     const auto at = reinterpret_cast<std::uintptr_t>(m);
     data_ = base_ + ((align - at % align) % align);
+#ifdef MADV_HUGEPAGE
     if (align == kHuge) madvise(data_, mapped_ - kHuge, MADV_HUGEPAGE);
+#endif
   }
   HostBuffer(const HostBuffer&) = delete;
   HostBuffer& operator=(const HostBuffer&) = delete;

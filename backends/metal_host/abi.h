@@ -142,6 +142,10 @@ const MSL_IN_THREAD void* msl_rt_simd(unsigned int op, const MSL_IN_THREAD void*
 unsigned int msl_rt_active(void);
 unsigned int msl_rt_lane(void);
 
+/* One product of simdgroup matrices, as msl_rt_simd for `op`: hands in two neighbours of a row of each factor,
+ * {a0, a1, b0, b1}, and adds the lane's two elements of the product to `sum`, one fused step for each k from 0 to 7. */
+void msl_rt_multiply(unsigned int op, const MSL_IN_THREAD float* factors, MSL_IN_THREAD float* sum);
+
 /* The threadgroup's array number `id` of this kernel; the same for all its threads. `name` is what a report calls it;
  * null where there is none. */
 MSL_IN_GROUP void* msl_rt_threadgroup(unsigned int id, unsigned long bytes, unsigned long align,

@@ -19,6 +19,7 @@ struct MslOptions {
   bool steps = false;                     // every branch target calls __sanitizer_cov_trace_pc()
   bool syntax_only = false;               // the object stays empty
   int optimise = 1;                       // -O0 to -O3
+  bool inline_functions = true;           // the text's own; those of the language always are
   std::vector<std::string> kernels;       // host names to make entries for; empty: all
   std::vector<std::string> include_dirs;  // for #include
   std::vector<std::string> defines;       // NAME or NAME=VALUE

@@ -61,6 +61,8 @@ class HostProgram final : public Program {
     if (!made) {
       MslOptions options;
       options.check = check;
+      // The text's functions are few and called often: inlined they cost more to compile than they save in a run.
+      options.inline_functions = false;
       auto object = compile_msl(text_, kernel_.name + ".metal", options);
       if (!object) throw Error(fmt::format("metal-host: [{}] {}", kernel_.name, object.error().what()));
       made = std::make_unique<MslProgram>(object.take(), ConstantValues{});

@@ -12,6 +12,7 @@
 #include "backends/metal_host/abi.h"
 #include "backends/metal_host/checker.h"
 #include "backends/metal_host/group_runner.h"
+#include "backends/metal_host/matrix.h"
 #include "mt/base/half.h"
 
 #define MT_SITE __builtin_return_address(0)
@@ -23,6 +24,11 @@ extern "C" {
 void msl_rt_threadgroup_barrier(unsigned int flags) { mt::metal_host::GroupRunner::current()->barrier(flags, MT_SITE); }
 const void* msl_rt_simd(unsigned int op, const void* value, unsigned int bytes) {
   return mt::metal_host::GroupRunner::current()->simd(op, value, bytes, MT_SITE);
+}
+void msl_rt_multiply(unsigned int op, const float* factors, float* sum) {
+  auto* r = mt::metal_host::GroupRunner::current();
+  const void* slots = r->simd(op, factors, 4 * sizeof(float), MT_SITE);
+  mt::metal_host::add_product(static_cast<const std::byte*>(slots), r->fiber().lane, sum);
 }
 unsigned int msl_rt_active(void) { return mt::metal_host::GroupRunner::current()->active(); }
 unsigned int msl_rt_lane(void) { return mt::metal_host::GroupRunner::current()->fiber().lane; }
@@ -160,16 +166,21 @@ float of_f16(float x) { return f16_to_f32(static_cast<std::uint16_t>(std::bit_ca
 
 // ── libm ──
 
+// Not every system's libm has these.
+float ten_to(float x) { return static_cast<float>(std::pow(10.0, static_cast<double>(x))); }
+float to_even(float x) { return std::nearbyint(x); }  // rounding is to nearest even throughout
+void sine_and_cosine(float x, float* sine, float* cosine) { *sine = std::sin(x), *cosine = std::cos(x); }
+
 #define MT_FUNCTION(f) \
   { #f, &::f }
 const std::pair<const char*, float (*)(float)> kUnary[] = {
-    MT_FUNCTION(acosf),  MT_FUNCTION(acoshf),     MT_FUNCTION(asinf),  MT_FUNCTION(asinhf),  MT_FUNCTION(atanf),
-    MT_FUNCTION(atanhf), MT_FUNCTION(cbrtf),      MT_FUNCTION(ceilf),  MT_FUNCTION(cosf),    MT_FUNCTION(coshf),
-    MT_FUNCTION(erff),   MT_FUNCTION(erfcf),      MT_FUNCTION(expf),   MT_FUNCTION(exp2f),   MT_FUNCTION(exp10f),
-    MT_FUNCTION(expm1f), MT_FUNCTION(fabsf),      MT_FUNCTION(floorf), MT_FUNCTION(logf),    MT_FUNCTION(log10f),
-    MT_FUNCTION(log1pf), MT_FUNCTION(log2f),      MT_FUNCTION(logbf),  MT_FUNCTION(rintf),   MT_FUNCTION(nearbyintf),
-    MT_FUNCTION(roundf), MT_FUNCTION(roundevenf), MT_FUNCTION(sinf),   MT_FUNCTION(sinhf),   MT_FUNCTION(sqrtf),
-    MT_FUNCTION(tanf),   MT_FUNCTION(tanhf),      MT_FUNCTION(truncf), MT_FUNCTION(lgammaf), MT_FUNCTION(tgammaf)};
+    MT_FUNCTION(acosf),  MT_FUNCTION(acoshf),  MT_FUNCTION(asinf),  MT_FUNCTION(asinhf),     MT_FUNCTION(atanf),
+    MT_FUNCTION(atanhf), MT_FUNCTION(cbrtf),   MT_FUNCTION(ceilf),  MT_FUNCTION(cosf),       MT_FUNCTION(coshf),
+    MT_FUNCTION(erff),   MT_FUNCTION(erfcf),   MT_FUNCTION(expf),   MT_FUNCTION(exp2f),      MT_FUNCTION(expm1f),
+    MT_FUNCTION(fabsf),  MT_FUNCTION(floorf),  MT_FUNCTION(logf),   MT_FUNCTION(log10f),     MT_FUNCTION(log1pf),
+    MT_FUNCTION(log2f),  MT_FUNCTION(logbf),   MT_FUNCTION(rintf),  MT_FUNCTION(nearbyintf), MT_FUNCTION(roundf),
+    MT_FUNCTION(sinf),   MT_FUNCTION(sinhf),   MT_FUNCTION(sqrtf),  MT_FUNCTION(tanf),       MT_FUNCTION(tanhf),
+    MT_FUNCTION(truncf), MT_FUNCTION(lgammaf), MT_FUNCTION(tgammaf)};
 const std::pair<const char*, float (*)(float, float)> kBinary[] = {
     MT_FUNCTION(atan2f), MT_FUNCTION(copysignf), MT_FUNCTION(fdimf), MT_FUNCTION(fmaxf),      MT_FUNCTION(fminf),
     MT_FUNCTION(fmodf),  MT_FUNCTION(hypotf),    MT_FUNCTION(powf),  MT_FUNCTION(nextafterf), MT_FUNCTION(remainderf)};
@@ -216,6 +227,7 @@ Table make_table() {
   Table t;
   put(t, "msl_rt_threadgroup_barrier", &msl_rt_threadgroup_barrier);
   put(t, "msl_rt_simd", &msl_rt_simd);
+  put(t, "msl_rt_multiply", &msl_rt_multiply);
   put(t, "msl_rt_active", &msl_rt_active);
   put(t, "msl_rt_lane", &msl_rt_lane);
   put(t, "msl_rt_threadgroup", &msl_rt_threadgroup);
@@ -252,7 +264,9 @@ Table make_table() {
   put<float(float, int*)>(t, "frexpf", &::frexpf);
   put<float(float, float*)>(t, "modff", &::modff);
   put<int(float)>(t, "ilogbf", &::ilogbf);
-  put<void(float, float*, float*)>(t, "sincosf", &::sincosf);
+  put(t, "sincosf", &sine_and_cosine);
+  put(t, "exp10f", &ten_to);
+  put(t, "roundevenf", &to_even);
   put<double(double, double)>(t, "pow", &::pow);
   put<double(double, double)>(t, "fmod", &::fmod);
   return t;

@@ -8,7 +8,7 @@
 
 // The frame of a context that waits, from its stack pointer up: the registers in the order in which they are taken off,
 // then the address to go on at.
-#if defined(__x86_64__)
+#if defined(__linux__) && defined(__x86_64__)
 asm(R"(
 .text
 .p2align 4
@@ -43,7 +43,7 @@ mt_fiber_begin:
   ud2
 .size mt_fiber_begin, . - mt_fiber_begin
 )");
-#elif defined(__aarch64__)
+#elif defined(__linux__) && defined(__aarch64__)
 asm(R"(
 .text
 .p2align 4
@@ -92,6 +92,7 @@ mt_fiber_begin:
 #else
 extern "C" void mt_fiber_switch(void**, void*) { MT_ICE("no fibers on this machine"); }
 extern "C" void mt_fiber_resume() { MT_ICE("no fibers on this machine"); }
+extern "C" void mt_fiber_begin() { MT_ICE("no fibers on this machine"); }
 #endif
 
 namespace mt::metal_host {

@@ -5,8 +5,8 @@
 
 namespace mt::metal_host {
 
-/// Whether this machine has a context switch written for it.
-#if defined(__x86_64__) || defined(__aarch64__)
+/// Whether this machine has a context switch written for it, and loads Linux's objects.
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 inline constexpr bool kHasFibers = true;
 #else
 inline constexpr bool kHasFibers = false;

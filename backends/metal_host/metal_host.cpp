@@ -33,7 +33,8 @@ class MetalHostBackend final : public Backend {
     return open_device();
   }
   std::string unavailable() const override {
-    if (!kHasFibers) return "metal-host runs on x86-64 and AArch64 only";
+    if (!kHasFibers)
+      return "metal-host runs on Linux on x86-64 and AArch64 only; on a Mac, --device metal runs the same text";
     return msl_unavailable();
   }
   int test_jobs() const override { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

@@ -1,9 +1,7 @@
 // Signals while a fiber runs: what a kernel does wrong ends its launch, not the process.
 #pragma once
-#include <signal.h>
-
 #include <cstddef>
-#include <ctime>
+#include <memory>
 
 namespace mt::metal_host {
 
@@ -19,8 +17,8 @@ class BudgetClock {
   ~BudgetClock();
 
  private:
-  timer_t timer_{};
-  stack_t before_{};
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace mt::metal_host

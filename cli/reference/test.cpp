@@ -158,7 +158,7 @@ int ReferenceCommand::test(const Test& t) const {
   reference::ReferenceOptions options{cases, t.problem.problem(entries), t.problem.overrides(entries)};
   const OpenDevice opened = reference::open_beside_text(t.device);
   const std::string device = opened.device->info().backend;
-  const auto [text, text_device] = reference::text_runner_for(*opened.backend);
+  const auto [texts, text_device] = reference::text_runner_for(*opened.backend);
 
   std::vector<reference::ReferenceCase> work;
   std::vector<std::string> unknown, unfit;  // our kernels
@@ -178,7 +178,7 @@ int ReferenceCommand::test(const Test& t) const {
     Rows rows(to, colour, work);
     std::mutex mutex;
     std::size_t done = 0, shown = 0;
-    run_jobs(t.jobs > 0 ? t.jobs : opened.backend->test_jobs(), work.size(), [&, text = text, where = text_device] {
+    run_jobs(t.jobs > 0 ? t.jobs : opened.backend->test_jobs(), work.size(), [&, text = texts, where = text_device] {
       struct Worker {
         std::unique_ptr<Device> device;
         Runner runner;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 
+#include "mt/base/real.h"
 #include "mt/harness/file.h"
 #include "mt/harness/npy.h"
 #include "mt/harness/select.h"
@@ -100,7 +101,7 @@ HostTensor make_scalar(const std::string& spec) {
   HostTensor x(spec, *t, {});
   if (*t == DType::Bool && (value == "true" || value == "false")) value = value == "true" ? "1" : "0";
   if (is_float(*t)) {
-    const auto v = number<double>(value);
+    const auto v = parse_real<double>(value);
     if (!v) refuse(spec, fmt::format("'{}' is no number", value));
     x.set(0, *v);
   } else if (const auto u = number<std::uint64_t>(value); u && *t == DType::U64) {

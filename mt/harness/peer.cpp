@@ -28,6 +28,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kStartSeconds = 120, kPrepareSeconds = 300, kSampleSeconds = 60;
 
+// A peer that has ended is an error of the next question, not the end of this process.
+#ifdef SO_NOSIGPIPE  // a property of the socket on a Mac
+constexpr int kNoSignal = 0;
+#else
+constexpr int kNoSignal = MSG_NOSIGNAL;
+#endif
+
 constexpr std::string_view kScript = "_peer.py";
 
 std::string last_line(const std::string& path) {
@@ -68,8 +75,13 @@ Peer::~Peer() {
 
 void Peer::start() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
     throw Error(fmt::format("peer {}: no socket: {}", name_, std::strerror(errno)));
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+  const int yes = 1;
+  setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+#endif
   std::vector<char*> arguments;
   for (std::string& word : command_) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -140,7 +152,7 @@ std::string Peer::read_line(double seconds) {
 std::string Peer::ask(const std::string& line, double seconds) {
   const std::string message = line + "\n";
   for (std::size_t sent = 0; sent < message.size();) {
-    const ssize_t n = send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = send(socket_, message.data() + sent, message.size() - sent, kNoSignal);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("its process has ended");
     sent += static_cast<std::size_t>(n);

@@ -13,6 +13,10 @@ namespace {
 
 void run(Runner& runner, const KernelEntry& entry, const Problem& problem, const CaseOptions& options, CaseResult& r) {
   const Call call = runner.prepare(entry, problem, options.overrides);
+  for (const PreparedStage& s : call.stages())
+    if (!s.compiled.reused)
+      r.compiled.push_back(
+          {entry.id() + (s.name.empty() ? "" : "/" + s.name), s.compiled.compile_ms, s.compiled.program->from_cache});
   check_memory(call.tensors());
   const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
   TensorSet set(runner.device(), call);

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "mt/harness/compile_times.h"
 #include "mt/harness/runner.h"
 
 namespace mt {
@@ -19,6 +21,7 @@ struct CaseResult {
   double ratio = 0;           // max_error / bound; above 1 where an element is wrong
   std::string error;          // sentences, where it failed
   double seconds = 0;
+  std::vector<CompileTime> compiled;  // launches that no earlier case of the run had compiled
 };
 
 struct CaseOptions {

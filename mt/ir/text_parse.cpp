@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "mt/base/real.h"
 #include "mt/ir/edit.h"
 #include "mt/ir/matrix_unit.h"
 #include "mt/ir/text.h"
@@ -408,10 +409,9 @@ class Parser {
     }
     if (s == "nan") return nan_bits(t);
     if (s == "inf" || s == "-inf") return bits_of(t, s == "inf" ? HUGE_VAL : -HUGE_VAL);
-    float v = 0;
-    const auto [rest, failed] = std::from_chars(begin, end, v);
-    if (failed != std::errc{} || rest != end || !std::isfinite(v)) bad();
-    return bits_of(t, static_cast<double>(v));
+    const auto v = parse_real<float>(s);
+    if (!v || !std::isfinite(*v)) bad();
+    return bits_of(t, static_cast<double>(*v));
   }
   std::uint64_t nan_bits(DType t) {
     expect(":");

@@ -88,7 +88,10 @@ class Compilation {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
   std::vector<std::string> arguments() const {
-    return language_arguments(options_.language, std::clamp(options_.optimise, 0, 3), options_.check, options_.steps);
+    auto all =
+        language_arguments(options_.language, std::clamp(options_.optimise, 0, 3), options_.check, options_.steps);
+    if (!options_.inline_functions) all.push_back("-fno-inline-functions");
+    return all;
   }
 
   std::string key_of(const std::string& source, const std::string& lowered) const {

@@ -1,9 +1,8 @@
 #include "backends/metal_host/compile/object_info.h"
 
-#include <elf.h>
-
 #include <cstring>
 
+#include "backends/elf_format.h"
 #include "backends/metal_host/shim/msl_info.h"
 
 namespace mt::metal_host {
@@ -72,25 +71,25 @@ class Reader {
 }  // namespace
 
 std::string_view variable_bytes(std::string_view object, std::string_view symbol) {
-  const auto head = read_at<Elf64_Ehdr>(object, 0);
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto head = read_at<elf::Header>(object, 0);
+  if (std::memcmp(head.ident, elf::kMagic, sizeof elf::kMagic) != 0) return {};
   const auto section = [&](std::uint64_t n) {
-    return read_at<Elf64_Shdr>(object, head.e_shoff + n * sizeof(Elf64_Shdr));
+    return read_at<elf::Section>(object, head.section_offset + n * sizeof(elf::Section));
   };
-  for (std::uint64_t n = 0; n < head.e_shnum; ++n) {
-    const Elf64_Shdr table = section(n);
-    if (table.sh_type != SHT_SYMTAB) continue;
-    const Elf64_Shdr names = section(table.sh_link);
-    for (std::uint64_t k = 0; k < table.sh_size / sizeof(Elf64_Sym); ++k) {
-      const auto s = read_at<Elf64_Sym>(object, table.sh_offset + k * sizeof(Elf64_Sym));
-      if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF || s.st_shndx >= head.e_shnum) continue;
-      const std::uint64_t at = names.sh_offset + s.st_name;
+  for (std::uint64_t n = 0; n < head.section_count; ++n) {
+    const elf::Section table = section(n);
+    if (table.type != elf::kSymbols) continue;
+    const elf::Section names = section(table.link);
+    for (std::uint64_t k = 0; k < table.size / sizeof(elf::Symbol); ++k) {
+      const auto s = read_at<elf::Symbol>(object, table.offset + k * sizeof(elf::Symbol));
+      if (s.type() != elf::kObject || s.section == elf::kUndefined || s.section >= head.section_count) continue;
+      const std::uint64_t at = names.offset + s.name;
       if (at > object.size() || object.substr(at, symbol.size()) != symbol || read_at<char>(object, at + symbol.size()))
         continue;
-      const Elf64_Shdr data = section(s.st_shndx);
-      const std::uint64_t from = data.sh_offset + s.st_value;
-      if (data.sh_type == SHT_NOBITS || from > object.size() || s.st_size > object.size() - from) return {};
-      return object.substr(from, s.st_size);
+      const elf::Section data = section(s.section);
+      const std::uint64_t from = data.offset + s.value;
+      if (data.type == elf::kNoBits || from > object.size() || s.size > object.size() - from) return {};
+      return object.substr(from, s.size);
     }
   }
   return {};

@@ -50,6 +50,9 @@ void Unit::literals_and_casts() {
     if (kind(i) == TokenKind::Number && t.size() > 2 && (t.ends_with("bf") || t.ends_with("BF")) &&
         !t.starts_with("0x") && !t.starts_with("0X")) {
       set(i, fmt::format("metal::bfloat({}f)", t.substr(0, t.size() - 2)));
+    } else if (kind(i) == TokenKind::Number && (t.ends_with('l') || t.ends_with('L')) && !t.starts_with("0x") &&
+               !t.starts_with("0X") && t.find_first_of(".eE") != t.npos) {
+      error(i, fmt::format("'{}' is a long double, which the Metal Shading Language has not; write f for l", t));
     } else if (word(i, "static_cast") && text(i + 1) == "<") {
       const std::size_t end = skip_angles(i + 1);
       bool reference = end == 0;

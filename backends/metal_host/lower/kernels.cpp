@@ -62,6 +62,19 @@ void Unit::find_kernels() {
     else
       kernel_definition(mark, first);
   }
+  kernel_calls();
+}
+
+/// A kernel is started by a launch alone.
+void Unit::kernel_calls() {
+  for (std::size_t i = 1; i < live_.size(); ++i) {
+    if (text(i) != "{" || text(i - 1) != ")") continue;
+    const std::size_t end = match(i);
+    for (; i < end && i < live_.size(); ++i)
+      if (name(i) && text(i + 1) == "(" && kernels_.contains(text(i)) && text(i - 1) != "." && text(i - 1) != "->" &&
+          text(i - 1) != "::" && !name(i - 1))
+        error(i, fmt::format("kernel '{}' cannot be called; move what both do to a function", text(i)));
+  }
 }
 
 void Unit::read_parameter(std::size_t a, std::size_t b, const std::string& kernel, Kernel& k, std::set<int>& buffers,

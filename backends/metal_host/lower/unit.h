@@ -64,6 +64,7 @@ class Unit {
 
   // kernels.cpp
   void find_kernels();
+  void kernel_calls();
   void kernel_definition(std::size_t mark, std::size_t first);
   void kernel_instance(std::size_t mark, std::size_t first);
   Kernel read_parameters(std::size_t open, std::size_t close, const std::string& kernel);

@@ -85,6 +85,17 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     return true;
   }
 
+  bool VisitReturnStmt(ReturnStmt* s) {
+    if (function_ && lambdas_ == 0 && s->getRetValue()) bind(function_->getReturnType(), s->getRetValue());
+    return true;
+  }
+  bool TraverseLambdaExpr(LambdaExpr* e) {
+    ++lambdas_;
+    const bool go_on = RecursiveASTVisitor::TraverseLambdaExpr(e);
+    --lambdas_;
+    return go_on;
+  }
+
   bool VisitCallExpr(CallExpr* e) {
     const FunctionDecl* f = e->getDirectCallee();
     if (!f) return true;
@@ -195,6 +206,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   std::map<const FunctionDecl*, std::set<const FunctionDecl*>> calls_;
   const FunctionDecl* function_ = nullptr;
   uint64_t threadgroup_bytes_ = 0;
+  int lambdas_ = 0;  // around what is visited: their returns are not the function's
 };
 
 class Consumer : public ASTConsumer {

@@ -90,23 +90,38 @@ MSL_FN float msl_smoothstep(float a, float b, float x) {
   MSL_FN half name(half x, half y) { return half(f(float(x), float(y))); } \
   MSL_V2(name, float, f)                                                   \
   MSL_V2(name, half, f)
+#define MSL_V3_MIXED(name, t)                            \
+  template <int N>                                       \
+  MSL_FN vec<t, N> name(vec<t, N> x, t y, t z) {         \
+    return name(x, vec<t, N>(y), vec<t, N>(z));          \
+  }                                                      \
+  template <int N>                                       \
+  MSL_FN vec<t, N> name(vec<t, N> x, vec<t, N> y, t z) { \
+    return name(x, y, vec<t, N>(z));                     \
+  }                                                      \
+  template <int N>                                       \
+  MSL_FN vec<t, N> name(t x, t y, vec<t, N> z) {         \
+    return name(vec<t, N>(x), vec<t, N>(y), z);          \
+  }
 #define MSL_V3(name, t, f)                                                                     \
   template <int N>                                                                             \
   MSL_FN vec<t, N> name(vec<t, N> x, vec<t, N> y, vec<t, N> z) {                               \
     return msl_map(x, y, z, [](t a, t b, t c) { return t(f(float(a), float(b), float(c))); }); \
   }                                                                                            \
-  template <int N>                                                                             \
-  MSL_FN vec<t, N> name(vec<t, N> x, t y, t z) {                                               \
-    return name(x, vec<t, N>(y), vec<t, N>(z));                                                \
-  }                                                                                            \
-  template <int N>                                                                             \
-  MSL_FN vec<t, N> name(vec<t, N> x, vec<t, N> y, t z) {                                       \
-    return name(x, y, vec<t, N>(z));                                                           \
-  }                                                                                            \
-  template <int N>                                                                             \
-  MSL_FN vec<t, N> name(t x, t y, vec<t, N> z) {                                               \
-    return name(vec<t, N>(x), vec<t, N>(y), z);                                                \
-  }
+  MSL_V3_MIXED(name, t)
+#define MSL_FMA                                                                                                       \
+  MSL_FN float fma(float x, float y, float z) { return fmaf(x, y, z); }                                               \
+  MSL_FN half fma(half x, half y, half z) { return half(fmaf(float(x), float(y), float(z))); }                        \
+  template <int N>                                                                                                    \
+  MSL_FN vec<float, N> fma(vec<float, N> x, vec<float, N> y, vec<float, N> z) {                                       \
+    typedef msl_native<float, N> Native;                                                                              \
+    return __builtin_bit_cast(vec<float, N>,                                                                          \
+                              __builtin_elementwise_fma(__builtin_bit_cast(Native, x), __builtin_bit_cast(Native, y), \
+                                                        __builtin_bit_cast(Native, z)));                              \
+  }                                                                                                                   \
+  MSL_V3_MIXED(fma, float)                                                                                            \
+  MSL_V3(fma, half, fmaf)
+
 #define MSL_F3(name, f)                                                                      \
   MSL_FN float name(float x, float y, float z) { return f(x, y, z); }                        \
   MSL_FN half name(half x, half y, half z) { return half(f(float(x), float(y), float(z))); } \
@@ -155,7 +170,7 @@ MSL_FN float msl_smoothstep(float a, float b, float x) {
   MSL_F2(max, fmaxf)                                                                 \
   MSL_F2(min, fminf)                                                                 \
   MSL_F2(fdim, fdimf)                                                                \
-  MSL_F3(fma, fmaf)                                                                  \
+  MSL_FMA                                                                            \
   MSL_F3(fmax3, msl_max3)                                                            \
   MSL_F3(fmin3, msl_min3)                                                            \
   MSL_F3(fmedian3, msl_median3)                                                      \

@@ -3,9 +3,6 @@
 namespace metal {
 MSL_FN uint msl_row(uint lane) { return ((lane >> 1) & 3u) | ((lane >> 2) & 4u); }
 MSL_FN uint msl_column(uint lane) { return ((lane & 1u) << 1) | ((lane >> 1) & 4u); }
-MSL_FN uint msl_holder(uint row, uint column) {
-  return ((column >> 1) & 1u) | ((row & 3u) << 1) | ((column & 4u) << 1) | ((row & 4u) << 2);
-}
 template <typename T, int C, int R>
 struct simdgroup_matrix {
   static_assert(C == 8 && R == 8, "simdgroup_matrix: only 8 x 8");
@@ -35,37 +32,21 @@ template <typename T, int C, int R = C>
 MSL_FN simdgroup_matrix<T, C, R> make_diagonal_simdgroup_matrix(T value) {
   return simdgroup_matrix<T, C, R>(value);
 }
-struct msl_product {
-  vec<float, 2> a, b;
-};
-MSL_OUT_OF_LINE vec<float, 2> msl_row_by_columns(const __private char* slots, vec<float, 2> c) {
-  uint lane = msl_rt_lane(), row = msl_row(lane), column = msl_column(lane);
-  float x0 = c.x, x1 = c.y;
-  for (uint k = 0; k < 8; ++k) {
-    msl_product l = msl_lane<msl_product>(slots, msl_holder(row, k));
-    msl_product r = msl_lane<msl_product>(slots, msl_holder(k, column));
-    float left = (k & 1u) ? l.a.y : l.a.x;
-    x0 = fmaf(left, r.b.x, x0);
-    x1 = fmaf(left, r.b.y, x1);
-  }
-  return vec<float, 2>(x0, x1);
-}
 template <typename D, typename A, typename B>
-MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2> b, vec<float, 2> c) {
-  auto slots =
-      msl_hand_in(op, msl_product{vec<float, 2>(float(a.x), float(a.y)), vec<float, 2>(float(b.x), float(b.y))});
-  c = msl_row_by_columns(slots, c);
-  d = vec<D, 2>(D(c.x), D(c.y));
+MSL_FN void msl_multiply(uint op, __private vec<D, 2>& d, vec<A, 2> a, vec<B, 2> b, float c0, float c1) {
+  float factors[4] = {float(a.x), float(a.y), float(b.x), float(b.y)}, sum[2] = {c0, c1};
+  msl_rt_multiply(op, factors, sum);
+  d = vec<D, 2>(D(sum[0]), D(sum[1]));
 }
 template <typename D, typename A, typename B, typename C>
 MSL_FN void simdgroup_multiply_accumulate(__private simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
                                           simdgroup_matrix<B, 8, 8> b, simdgroup_matrix<C, 8, 8> c) {
-  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY_ACCUMULATE, d.e_, a.e_, b.e_, vec<float, 2>(float(c.e_.x), float(c.e_.y)));
+  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY_ACCUMULATE, d.e_, a.e_, b.e_, float(c.e_.x), float(c.e_.y));
 }
 template <typename D, typename A, typename B>
 MSL_FN void simdgroup_multiply(__private simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
                                simdgroup_matrix<B, 8, 8> b) {
-  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY, d.e_, a.e_, b.e_, vec<float, 2>(0.0f));
+  msl_multiply(MSL_OP_SIMDGROUP_MULTIPLY, d.e_, a.e_, b.e_, 0.0f, 0.0f);
 }
 #define MSL_MEMORY(as)                                                                                             \
   template <typename T>                                                                                            \

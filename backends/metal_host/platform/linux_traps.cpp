@@ -1,9 +1,11 @@
 #include "backends/metal_host/traps.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <mutex>
 
 #include "backends/metal_host/group_runner.h"
@@ -79,13 +81,18 @@ void install() {
 
 }  // namespace
 
-BudgetClock::BudgetClock(std::byte* stack, double tick_seconds) {
+struct BudgetClock::State {
+  timer_t timer{};
+  stack_t before{};
+};
+
+BudgetClock::BudgetClock(std::byte* stack, double tick_seconds) : state_(std::make_unique<State>()) {
   static std::once_flag once;
   std::call_once(once, install);
   stack_t alternative{};
   alternative.ss_sp = stack;
   alternative.ss_size = kSignalStack;
-  if (sigaltstack(&alternative, &before_) != 0) throw Error("metal-host: no stack for signals");
+  if (sigaltstack(&alternative, &state_->before) != 0) throw Error("metal-host: no stack for signals");
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = kTick;
@@ -93,20 +100,20 @@ BudgetClock::BudgetClock(std::byte* stack, double tick_seconds) {
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
   event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) {
-    sigaltstack(&before_, nullptr);
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &state_->timer) != 0) {
+    sigaltstack(&state_->before, nullptr);
     throw Error("metal-host: no timer for the budget of a threadgroup");
   }
   itimerspec every{};
   every.it_value.tv_sec = static_cast<time_t>(tick_seconds);
   every.it_value.tv_nsec = static_cast<long>((tick_seconds - static_cast<double>(every.it_value.tv_sec)) * 1e9);
   every.it_interval = every.it_value;
-  timer_settime(timer_, 0, &every, nullptr);
+  timer_settime(state_->timer, 0, &every, nullptr);
 }
 
 BudgetClock::~BudgetClock() {
-  timer_delete(timer_);
-  sigaltstack(&before_, nullptr);
+  timer_delete(state_->timer);
+  sigaltstack(&state_->before, nullptr);
 }
 
 }  // namespace mt::metal_host

@@ -1,0 +1,1 @@
+#error "no system calls by number on macOS"

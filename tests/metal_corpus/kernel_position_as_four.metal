@@ -1,0 +1,7 @@
+// error: does not fit attribute
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* out [[buffer(0)]], uint4 i [[thread_position_in_grid]]) {
+  out[i.x] = 0;
+}
