@@ -15,12 +15,12 @@ struct CodePack {
   explicit CodePack(int b) : bits(b), codes(32 / std::gcd(b, 32)), words(b / std::gcd(b, 32)) {}
 };
 
-/// n codes from bit 0 of words[0] on.
-inline Vec<u32> unpack_codes(const std::vector<U32>& words, int bits, int n) {
+/// n codes from bit 0 of words[0] on; not `alone`: with other bits above them.
+inline Vec<u32> unpack_codes(const std::vector<U32>& words, int bits, int n, bool alone = true) {
   const int last = static_cast<int>(words.size()) - 1;
   const auto word = [&](int i) { return words[static_cast<std::size_t>(std::min(i, last))]; };
   const auto shifts = pack(n, [&](int e) { return U32(e * bits % 32); });
-  const U32 mask((1u << bits) - 1);
+  const U32 mask(alone ? (1u << bits) - 1 : ~0u);
   if (last == 0) return splat(word(0), n) >> shifts & mask;
   const auto low = pack(n, [&](int e) { return word(e * bits / 32); }) >> shifts;
   if (32 % bits == 0) return low & mask;

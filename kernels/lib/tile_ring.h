@@ -106,8 +106,9 @@ void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use
 /// What numbers of f32 lose that become operands of tiles of T: nothing where they stay f32.
 template <Storage T>
 inline constexpr oracle::OperandRounding kOperandRounding =
-    dtype_of<T> == DType::F32   ? oracle::OperandRounding{}
-    : dtype_of<T> == DType::F16 ? oracle::OperandRounding{.relative = 0x1p-11, .floor = 0x1p-25, .largest = 65504}
-                                : oracle::OperandRounding{.relative = 0x1p-8, .floor = 0x1p-134, .largest = 0x1.fep127};
+    dtype_of<T> == DType::F32 ? oracle::OperandRounding{}
+    : dtype_of<T> == DType::F16
+        ? oracle::OperandRounding{.relative = 0x1p-11, .floor = 0x1p-25, .largest = 65504, .dtype = DType::F16}
+        : oracle::OperandRounding{.relative = 0x1p-8, .floor = 0x1p-134, .largest = 0x1.fep127, .dtype = DType::BF16};
 
 }  // namespace mt

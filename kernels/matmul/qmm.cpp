@@ -1,6 +1,7 @@
-// Products of matrices with affine quantised ones: out[m, n] = Σ_k (scale * code + bias)[n, k] * x[m, k].
+// Products of matrices with quantised ones: out[m, n] = Σ_k weight[n, k] * x[m, k], where a weight is scale * code +
+// bias, or scale * code with codes and scales that are small floating-point numbers.
 //
-// Codes stand row-major in 32-bit words, a scale and a bias for each group of neighbours in a row. A threadgroup
+// Codes stand row-major in 32-bit words, scales and biases are those of groups of neighbours in a row. A threadgroup
 // unpacks a tile of weights into threadgroup memory, rounded once to T, and its simdgroups multiply it with a tile of
 // x.
 //
@@ -10,12 +11,10 @@
 #include <optional>
 
 #include "kernels/lib/tile_ring.h"
-#include "mt/oracle/quantise.h"
+#include "kernels/lib/weights.h"
 
 namespace mt {
 namespace {
-
-constexpr int kRun = 32;  // codes that a thread unpacks: `bits` whole words
 
 /// Rows of expert e are those from offsets[e] to offsets[e + 1] (ascending); the first begins at row 0 and the last
 /// ends with x, whatever the ends of the list say.
@@ -24,11 +23,11 @@ struct Experts {
   Size n_offsets{"n_offsets"};
 };
 
-template <Storage T, bool kExperts>
+template <Storage T, bool kExperts, class Groups>
 struct Qmm {
+  static constexpr bool kFloat = std::same_as<Groups, FloatGroups>;
   In<u32> w{"w", of_expert("words"), Fill::bits()};
-  In<T> scales{"scales", of_expert("groups"), Fill::uniform(0.01, 0.1)};
-  In<T> biases{"biases", of_expert("groups")};
+  Groups of_groups{of_expert("groups")};
   In<T> x{"x", {"m", "k"}};
   Out<T> out{"out", {"m", "n"}};
   Size m{"m"}, n{"n"}, k{"k"}, words{"words"}, groups{"groups"};
@@ -48,8 +47,22 @@ struct Qmm {
     return {"n", columns};
   }
 
+  void choose(const FloatFormat& f) {
+    bits = f.bits;
+    of_groups.choose(f);
+    w.fill_with(f.codes());
+  }
+  std::int64_t group_of(const Problem& p) const {
+    if constexpr (kFloat)
+      return of_groups.format.group;
+    else
+      return p["group_size"];
+  }
+  /// Codes that a thread unpacks: whole words of one group, or of two.
+  int run() const { return group == 16 ? 16 : 32; }
+
   void plan(const Problem& p, TargetTraits traits) {
-    group = static_cast<int>(p["group_size"]);
+    group = static_cast<int>(group_of(p));
     const bool large = traits.threadgroup_kib > 64;
     const std::int64_t rows = p["m"];
     bm = rows <= 16 ? 16 : rows <= 32 || !large ? 32 : rows <= 64 ? 64 : 128;
@@ -70,14 +83,10 @@ struct Qmm {
   int cols_of_simd() const { return bn / simds_n; }
 
   Launch launch(const Problem& p) const {
-    const std::int64_t size = p["group_size"];
-    require(size > 0 && size % kRun == 0, "group_size must be a multiple of 32");
-    require(p["k"] % size == 0, "k must be a multiple of group_size");
-    require(p["words"] * 32 == p["k"] * bits, "words must be k * bits / 32");
-    require(p["groups"] * size == p["k"], "groups must be k / group_size");
+    require_groups(p, group_of(p), bits, kFloat);
     require(bm % (16 * simds_m) == 0 && bn % (16 * simds_n) == 0,
             "bm and bn must give each simdgroup a multiple of 16 rows and columns");
-    require(bk % depth == 0 && bk % kRun == 0, "bk must be a multiple of depth and of 32");
+    require(bk % depth == 0 && bk % 32 == 0, "bk must be a multiple of depth and of 32");
     if (kExperts)
       require(p["n_experts"] >= 1 && p["n_offsets"] == p["n_experts"] + 1, "n_offsets must be n_experts + 1");
     const std::int64_t tiles = ceil_div(p["m"], bm);  // every expert may end with a part of one
@@ -123,7 +132,7 @@ struct Qmm {
         acc = mma(acc.get(), load_lhs(left.at(slot).at(own_row, d), rows_of_simd(), depth),
                   load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
     });
-    store(matrix(out, n, part.end, n).at(part.row + own_row, col + own_col), acc.get());
+    store(matrix(out, n, part.end, n).at(part.row + own_row, col + own_col), of_groups.finish(acc.get()));
   }
   template <class Tensor>
   static auto line(const Tensor& t, const U32& expert, const U32& row) {
@@ -134,41 +143,51 @@ struct Qmm {
   }
   /// Weights of rows from `col` and codes from `first` on, into a tile [n][k]; 0 beyond the matrix.
   void unpack(const TileRing<T>& to, const U32& slot, const U32& expert, const U32& col, const U32& first) const {
-    const int runs = bk / kRun, all = bn * runs;
+    const int own = run(), runs = bk / own, all = bn * runs;
     share_out(all, thread_id(), threads(), [&](U32 i) {
-      const U32 r = i / runs, c = i % runs * kRun, code = first + c;
+      const U32 r = i / runs, c = i % runs * own, code = first + c;
       const U32 target = to.place(slot, r, c);
       if_((col + r < n) & (code < k), [&] {
         const auto codes = line(w, expert, col + r);
-        const U32 word = code / kRun * bits, g = code / group;
+        const U32 word = code / own * (own * bits / 32), g = code / group;
         std::vector<U32> packed;
-        for (int j = 0; j < bits; ++j) packed.push_back(codes.load(word + j));
-        const F32 scale = line(scales, expert, col + r).load(g), bias = line(biases, expert, col + r).load(g);
+        for (int j = 0; j < own * bits / 32; ++j) packed.push_back(codes.load(word + j));
+        const auto factors = of_groups.factors([&](const auto& t) { return line(t, expert, col + r); }, g);
         const auto weight = [&](int e) {
           const int bit = e * bits, at = bit / 32, shift = bit % 32;
           const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
           const bool straddles = shift + bits > 32;
           const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
-          return fma(cast<f32>(cast<i32>(value & ((1u << bits) - 1))), scale, bias);
+          return of_groups.weight(of_groups.alone(value, bits), factors);
         };
-        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
+        for (int e = 0; e < own; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
       }).else_([&] {
-        for (int e = 0; e < kRun; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
+        for (int e = 0; e < own; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
       });
     });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {
-    if (kExperts)
-      return {{"out",
-               oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"], in["expert_offsets"],
-                                                   bits, in.size("group_size"), kOperandRounding<T>, 1)}};
-    return {{"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"),
-                                             kOperandRounding<T>, 1)}};
+    const oracle::OperandRounding rounding = kOperandRounding<T>;
+    if constexpr (kFloat) {
+      const oracle::FloatWeights weights = of_groups.of_oracle(in);
+      if (kExperts)
+        return {{"out", oracle::float_quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["expert_offsets"],
+                                                                  weights, rounding, 1)}};
+      return {{"out", oracle::float_quantised_matmul(in["x"], in["w"], in["scales"], weights, rounding, 1)}};
+    } else {
+      const std::int64_t size = in.size("group_size");
+      if (kExperts)
+        return {{"out", oracle::quantised_matmul_of_experts(in["x"], in["w"], in["scales"], in["biases"],
+                                                            in["expert_offsets"], bits, size, rounding, 1)}};
+      return {{"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, size, rounding, 1)}};
+    }
   }
+  /// `size`: of a group, where the format does not say it.
   Problem problem(std::int64_t rows, std::int64_t cols, std::int64_t deep, std::int64_t size) const {
-    return {{"m", rows},         {"n", cols}, {"k", deep}, {"words", deep * bits / 32}, {"groups", deep / size},
-            {"group_size", size}};
+    if constexpr (kFloat) size = of_groups.format.group;
+    const Problem p{{"m", rows}, {"n", cols}, {"k", deep}, {"words", deep * bits / 32}, {"groups", deep / size}};
+    return kFloat ? p : p.with("group_size", size);
   }
   /// The same with experts of so many rows each.
   static Problem shared(Problem p, const std::vector<int>& counts) {
@@ -202,6 +221,17 @@ struct Qmm {
                                                  {4, 0, 64, 64},
                                                  {3, 5, 0, 64}})
       all.push_back(problem(rows, cols, deep, size));
+    if constexpr (kFloat) {
+      const Problem p = problem(5, 9, 160, 0);
+      // The largest numbers and the least ones; a NaN among them.
+      all.push_back(p.with_element("w", 1, bits == 8 ? 0x7e017efe : 0x7f81ffff).with_element("scales", 2, 1));
+      if (bits == 8) all.push_back(p.with_element("w", 21, 0x01ff0203));
+      all.push_back(of_groups.with_nan_scale(p, 6).with_element("scales", 11, 0));
+      if (group_of(p) == 16) {
+        all.push_back(problem(3, 5, 16, 0).with_real("global_scale", 0.375));
+        all.push_back(problem(17, 70, 208, 0).with_real("global_scale", -3e4).with_element("scales", 3, 0xc1));
+      }
+    }
     return all;
   }
   Problems benches() const {
@@ -212,24 +242,38 @@ struct Qmm {
     const double size = size_of(dtype_of<T>), rows = static_cast<double>(p["m"]), cols = static_cast<double>(p["n"]),
                  deep = static_cast<double>(p["k"]);
     const double matrices = kExperts ? static_cast<double>(p["n_experts"]) : 1;
-    return {
-        .read = matrices * cols * (static_cast<double>(p["words"]) * 4 + 2 * static_cast<double>(p["groups"]) * size) +
-                rows * deep * size,
-        .written = rows * cols * size,
-        .flops = 2 * rows * cols * deep};
+    return {.read = matrices * cols *
+                        (static_cast<double>(p["words"]) * 4 + static_cast<double>(p["groups"]) * Groups::kBytes) +
+                    rows * deep * size,
+            .written = rows * cols * size,
+            .flops = 2 * rows * cols * deep};
+  }
+  /// The depth is summed in the same steps whatever tiles the rows make.
+  std::vector<std::string> batch() const {
+    if (kExperts) return {};
+    return {"m"};
   }
 };
 
 template <class T>
-using Single = Qmm<T, false>;
+using Single = Qmm<T, false, AffineGroups<T>>;
 template <class T>
-using OfExperts = Qmm<T, true>;
+using OfExperts = Qmm<T, true, AffineGroups<T>>;
+template <class T>
+using FloatSingle = Qmm<T, false, FloatGroups>;
+template <class T>
+using FloatOfExperts = Qmm<T, true, FloatGroups>;
 
 const bool registered = [] {
   for (const int bits : {2, 3, 4, 5, 6, 8}) {
     const std::string name = "_b" + std::to_string(bits);
     kernel<Single>("mt_qmm_mma" + name, Floats{}, [bits](auto& k) { k.bits = bits; });
     kernel<OfExperts>("mt_moe_gather_qmm_mma" + name, Floats{}, [bits](auto& k) { k.bits = bits; });
+  }
+  for (const FloatFormat& f : kFloatFormats) {
+    const std::string name = std::string("_") + f.name;
+    kernel<FloatSingle>("mt_qmm_mma" + name, Floats{}, [f](auto& k) { k.choose(f); });
+    kernel<FloatOfExperts>("mt_moe_gather_qmm_mma" + name, Floats{}, [f](auto& k) { k.choose(f); });
   }
   return true;
 }();

@@ -1,20 +1,22 @@
-// Products of vectors with an affine quantised matrix: out[m, n] = Σ_k (scale * code + bias)[n, k] * x[m, k].
+// Products of vectors with a quantised matrix: out[m, n] = Σ_k weight[n, k] * x[m, k], where a weight is scale * code +
+// bias, or scale * code with codes and scales that are small floating-point numbers.
 //
-// A lane takes `span` words of codes at a time. Codes are masked but not shifted into place: the elements of x carry
-// the power of two instead, so that a weight costs an and, a conversion and a multiply-add. Scale and bias apply once a
-// lane's run of words: scale * Σ code * x + bias * Σ x. Where x, scale or bias is infinite, or so large that one of
-// these sums overflows, the result is not specified: whole weights times x might give another one. A NaN gives NaN.
-#include "mt/dsl/dsl.h"
+// A lane takes `span` words of codes at a time. Codes that are integers are masked but not shifted into place: the
+// elements of x carry the power of two instead, so that a weight costs an and, a conversion and a multiply-add. Scale
+// and bias apply once a lane's run of words: scale * Σ code * x + bias * Σ x. Where x, scale or bias is infinite, or so
+// large that one of these sums overflows, the result is not specified: whole weights times x might give another one. A
+// NaN gives NaN.
+#include "kernels/lib/weights.h"
 #include "mt/oracle/block.h"
-#include "mt/oracle/quantise.h"
 
 namespace mt {
 namespace {
 
-template <Storage T>
+template <Storage T, class Groups>
 struct Qmv {
+  static constexpr bool kFloat = std::same_as<Groups, FloatGroups>;
   In<u32> w{"w", {"n", "words"}, Fill::bits()};
-  In<T> scales{"scales", {"n", "groups"}, Fill::uniform(0.01, 0.1)}, biases{"biases", {"n", "groups"}};
+  Groups of_groups{{"n", "groups"}};
   In<T> x{"x", {"m", "k"}};
   Out<T> out{"out", {"m", "n"}};
   // Of x, where a first launch prepares it: elements by their place in a word; and the sum over each word.
@@ -29,11 +31,22 @@ struct Qmv {
   bool prepared = false;
 
   int codes() const { return 32 / bits; }  // of a word
+  void choose(const FloatFormat& f) {
+    bits = f.bits;
+    of_groups.choose(f);
+    w.fill_with(f.codes());
+  }
+  std::int64_t group_of(const Problem& p) const {
+    if constexpr (kFloat)
+      return of_groups.format.group;
+    else
+      return p["group_size"];
+  }
 
   void plan(const Problem& p, TargetTraits traits) {
-    group_words = static_cast<int>(p["group_size"] * bits / 32);
+    group_words = static_cast<int>(group_of(p) * bits / 32);
     prepared = !traits.gpu;
-    if (traits.gpu) span = p["words"] >= 4 * kLanes ? 4 : 2;
+    if (traits.gpu) span = p["words"] >= 4 * kLanes && group_words % 4 == 0 && !(kFloat && bits == 8) ? 4 : 2;
     if (!traits.gpu) {
       threads = kLanes;
       rows = 1;
@@ -49,18 +62,15 @@ struct Qmv {
     return {.groups = {ceil_div(p["words"], kLanes), p["m"]}, .threads = kLanes};
   }
   Launch product_launch(const Problem& p) const {
-    const std::int64_t size = p["group_size"];
-    require(size > 0 && size % 32 == 0, "group_size must be a multiple of 32");
-    require(p["k"] % size == 0, "k must be a multiple of group_size");
-    require(p["words"] * 32 == p["k"] * bits, "words must be k * bits / 32");
-    require(p["groups"] * size == p["k"], "groups must be k / group_size");
+    require_groups(p, group_of(p), bits, kFloat);
+    if (group_words % 4 != 0) require(group_words % span == 0, "span must divide the words of a group");
     require(block % rows == 0, "block must be a multiple of rows");
     return {.groups = {ceil_div(p["n"], block), p["m"]}, .threads = threads};
   }
 
   /// The place of code j within its half of a word, which its element of x makes up for.
   int shift(int j) const { return j * bits % 16; }
-  float weight(int j) const { return 1.f / static_cast<float>(1 << shift(j)); }
+  float weight(int j) const { return kFloat ? 1.f : 1.f / static_cast<float>(1 << shift(j)); }
 
   /// Where the prepared x has place j of `word`: steps of the product one after another, place by place in each.
   U32 prepared_at(const U32& word, int j) const {
@@ -91,6 +101,11 @@ struct Qmv {
     return {each(codes(), [&](int j) { return pack(span, [&](int i) { return v[i][j]; }) * weight(j); }), total};
   }
 
+  F32 finished(const F32& sum) const {
+    if constexpr (kFloat)
+      if (of_groups.global) return sum * *of_groups.global;
+    return sum;
+  }
   void product() const {
     const U32 m = group_id(1);
     // Equivalent if constant_above: the first rows of the next threadgroup are computed twice, alike.
@@ -107,16 +122,24 @@ struct Qmv {
             const Vec<u32> low = w.row(row[r]).load(word, span), high = low >> 16;
             VecVar<f32> product(span, 0.f);
             for (int j : unroll(codes())) {
-              const Vec<u32> code = (j < codes() / 2 ? low : high) & (((1u << bits) - 1) << shift(j));
-              // Equivalent if other_sign: no code reaches the sign.
-              product = fma(cast<f32>(cast<i32>(code)), with.by_place[j], product);
+              if constexpr (kFloat) {
+                product = fma(decode(low >> j * bits, of_groups.format.code), with.by_place[j], product);
+              } else {
+                const Vec<u32> code = (j < codes() / 2 ? low : high) & (((1u << bits) - 1) << shift(j));
+                // Equivalent if other_sign: no code reaches the sign.
+                product = fma(cast<f32>(cast<i32>(code)), with.by_place[j], product);
+              }
             }
-            results[r] +=
-                fma(scales.row(row[r]).load(group), sum(as_value(product)), biases.row(row[r]).load(group) * with.sum);
+            // Equivalent if other_sign of cast: only the 8 bits of a scale are looked at.
+            const auto factors = of_groups.factors([&](const auto& t) { return t.row(row[r]); }, group);
+            if constexpr (kFloat)
+              results[r] = fma(factors.scale, sum(as_value(product)), results[r]);
+            else
+              results[r] += fma(factors.scale, sum(as_value(product)), factors.bias * with.sum);
           }
         });
         for (int r : unroll(rows)) {
-          const F32 total = simd_sum(results[r]);
+          const F32 total = finished(simd_sum(results[r]));
           // Equivalent if constant_above of const: every lane has the total.
           if_((lane_id() == 0) & (first + r < n), [&] { out.at(m, first + r).store(0, total); });
         }
@@ -126,20 +149,36 @@ struct Qmv {
 
   ExpectedOutputs oracle(const Inputs& in) const {
     if (in.size("k") == 0) return {{"out", oracle::blank(in.size("m") * in.size("n"))}};
-    return {
-        {"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"))}};
+    if constexpr (kFloat)
+      return {{"out", oracle::float_quantised_matmul(in["x"], in["w"], in["scales"], of_groups.of_oracle(in))}};
+    else
+      return {
+          {"out", oracle::quantised_matmul(in["x"], in["w"], in["scales"], in["biases"], bits, in.size("group_size"))}};
   }
 
   Problem problem(std::int64_t m, std::int64_t n_rows, std::int64_t k, std::int64_t group_size) const {
-    return {{"m", m},
-            {"n", n_rows},
-            {"k", k},
-            {"group_size", group_size},
-            {"words", k * bits / 32},
-            {"groups", k / group_size}};
+    if constexpr (kFloat) group_size = of_groups.format.group;
+    const Problem p{{"m", m}, {"n", n_rows}, {"k", k}, {"words", k * bits / 32}, {"groups", k / group_size}};
+    return kFloat ? p : p.with("group_size", group_size);
   }
   Problems tests() const {
     Problems all;
+    if constexpr (kFloat) {
+      const std::int64_t size = of_groups.format.group;
+      for (const std::int64_t k : {size, 3 * size, std::int64_t{1024}, 67 * size}) all.push_back(problem(1, 9, k, 0));
+      for (const int count : {1, 4, 7, 31, 33, 65}) all.push_back(problem(count % 3 + 1, count, 320, 0));
+      all.push_back(problem(0, 8, 128, 0));
+      all.push_back(problem(1, 0, 128, 0));
+      all.push_back(problem(2, 3, 0, 0));
+      all.push_back(problem(2, 12, 256, 0).with_edges());
+      // The largest numbers and the least ones; NaN among codes and scales.
+      const Problem p = problem(2, 9, 160, 0);
+      all.push_back(p.with_element("w", 1, bits == 8 ? 0x7e017efe : 0x7f81ffff).with_element("scales", 2, 1));
+      if (bits == 8) all.push_back(p.with_element("w", 21, 0x01ff0203));
+      all.push_back(of_groups.with_nan_scale(p, 6).with_element("scales", 11, 0));
+      if (of_groups.format.global) all.push_back(p.with_real("global_scale", -3e4).with_element("scales", 3, 0xc1));
+      return all;
+    }
     for (const int group_size : {32, 64, 128})
       for (const int groups : {1, 3, 16, 35}) all.push_back(problem(1, 9, group_size * groups, group_size));
     for (const int count : {1, 4, 7, 8, 31, 33, 65}) all.push_back(problem(1, count, 320, 64));
@@ -156,7 +195,8 @@ struct Qmv {
   Problems benches() const { return {problem(1, 4096, 4096, 64), problem(1, 14336, 4096, 64)}; }
   Work work(const Problem& p) const {
     const double size = size_of(dtype_of<T>), n_rows = static_cast<double>(p["n"]);
-    const double weights = n_rows * (static_cast<double>(p["words"]) * 4 + 2 * static_cast<double>(p["groups"]) * size);
+    const double weights =
+        n_rows * (static_cast<double>(p["words"]) * 4 + static_cast<double>(p["groups"]) * Groups::kBytes);
     const double vectors = static_cast<double>(p["m"]);
     return {.read = weights + vectors * static_cast<double>(p["k"]) * size,
             .written = vectors * n_rows * size,
@@ -165,9 +205,16 @@ struct Qmv {
   std::vector<std::string> batch() const { return {"m"}; }
 };
 
+template <class T>
+using AffineQmv = Qmv<T, AffineGroups<T>>;
+template <class T>
+using FloatQmv = Qmv<T, FloatGroups>;
+
 const bool registered = [] {
-  kernel<Qmv>("mt_qmv", Floats{}, [](auto& k) { k.bits = 4; });
-  kernel<Qmv>("mt_qmv_int8_fast", Floats{}, [](auto& k) { k.bits = 8; });
+  kernel<AffineQmv>("mt_qmv", Floats{}, [](auto& k) { k.bits = 4; });
+  kernel<AffineQmv>("mt_qmv_int8_fast", Floats{}, [](auto& k) { k.bits = 8; });
+  for (const FloatFormat& f : kFloatFormats)
+    kernel<FloatQmv>(std::string("mt_qmv_") + f.name, Floats{}, [f](auto& k) { k.choose(f); });
   return true;
 }();
 

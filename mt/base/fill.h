@@ -28,7 +28,7 @@ struct Fill {
   enum class Kind : std::uint8_t { Normal, Uniform, Integers, Bits, Constant, Iota, RowScaled, RowShifted };
   Kind kind = Kind::Normal;
   double a = 0, b = 1;  // Normal: mean, deviation. Uniform: low, high. Integers: low, high (both included). Constant:
-                        // a. RowShifted: shift, deviation
+                        // a. RowShifted: shift, deviation. Bits: a is a mask of each word, 0 for all of it
   std::string below;    // Integers: high is b plus this dimension of the problem minus 1
   bool edges = true;    // floats: in cases that ask for edge values, plant ±0, subnormals, max, ±inf, NaN and ties
   bool flat_rows = false;  // rows 2, 10, 18, … hold one value each: no spread, no variance
@@ -44,7 +44,7 @@ struct Fill {
   static Fill index(std::string dimension, int beyond = 0) {
     return {Kind::Integers, 0, static_cast<double>(beyond), std::move(dimension), true};
   }
-  /// Random 32-bit words (packed codes).
+  /// Random 32-bit words (packed codes), all bits of them.
   static Fill bits() { return {Kind::Bits, 0, 0, {}, false}; }
   static Fill constant(double value) { return {Kind::Constant, value, 0, {}, false}; }
   static Fill iota() { return {Kind::Iota, 0, 0, {}, false}; }

@@ -76,11 +76,12 @@ void generate(const Fill& how, Source source, std::int64_t row_length, std::int6
   }
 }
 
-void fill_bits(HostTensor& t, Source source) {
+void fill_bits(HostTensor& t, std::uint64_t mask, Source source) {
+  mask = mask == 0 ? ~std::uint64_t{0} : mask | mask << 32;
   const auto bytes = static_cast<std::int64_t>(t.bytes());
   parallel_for((bytes + 7) / 8, 1 << 17, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      std::uint64_t word = source.bits(i);
+      std::uint64_t word = source.bits(i) & mask;
       if (t.dtype == DType::Bool) word &= 0x0101010101010101u;
       std::memcpy(t.data.data() + 8 * i, &word, static_cast<std::size_t>(std::min<std::int64_t>(8, bytes - 8 * i)));
     }
@@ -155,7 +156,7 @@ void fill(HostTensor& t, const Fill& how, std::uint64_t seed, std::int64_t below
                                              "holds a number",
                                              t.name, f.a, f.b));
   const Source source{scramble(hash64(t.name, seed))};
-  if (f.kind == Fill::Kind::Bits) return fill_bits(t, source);
+  if (f.kind == Fill::Kind::Bits) return fill_bits(t, static_cast<std::uint64_t>(f.a), source);
   const std::int64_t n = t.shape.empty() ? 1 : t.shape.back();
   parallel_for(count, 64 * kBlock, [&](std::int64_t begin, std::int64_t end) {
     double block[kBlock];

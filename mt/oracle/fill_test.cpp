@@ -84,6 +84,12 @@ TEST(Fill, ConstantIotaAndBits) {
   for (std::int64_t i = 0; i < bits.count(); ++i)
     for (int b = 0; b < 32; ++b) ones[b] += (bits.int_at(i) >> b) & 1;
   for (const std::int64_t c : ones) EXPECT_NEAR(static_cast<double>(c) / (1 << 16), 0.5, 0.015);
+  Fill some = Fill::bits();
+  some.a = 0x80bf0001;
+  const HostTensor masked = filled(DType::U32, {101}, some);
+  std::int64_t seen = 0;
+  for (std::int64_t i = 0; i < masked.count(); ++i) seen |= masked.int_at(i);
+  EXPECT_EQ(seen, 0x80bf0001);
   EXPECT_EQ(filled(DType::U8, {13}, Fill::bits()).bytes(), 13u);
   for (std::int64_t i = 0; i < 13; ++i)
     EXPECT_LE(std::to_integer<int>(filled(DType::Bool, {13}, Fill::bits()).data[static_cast<std::size_t>(i)]), 1);

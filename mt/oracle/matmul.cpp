@@ -27,6 +27,31 @@ std::vector<double> rows_of_depth(const HostTensor& t, std::int64_t outer, std::
   return turned;
 }
 
+/// Whether element (row, col) of a matrix `cols` wide stands in a block that counts.
+bool counts(const HostTensor& mask, std::int64_t row, std::int64_t col, std::int64_t cols, std::int64_t block) {
+  return mask.int_at(row / block * ((cols + block - 1) / block) + col / block) != 0;
+}
+
+/// Matrix `i` of several of rows x cols elements.
+HostTensor matrix_of(const HostTensor& all, std::int64_t i, std::int64_t elements) {
+  HostTensor one(all.name, all.dtype, {elements});
+  const auto bytes = static_cast<std::ptrdiff_t>(one.bytes());
+  std::copy_n(all.data.begin() + i * bytes, bytes, one.data.begin());
+  return one;
+}
+
+/// Adds what is expected of one product to that of the ones before.
+void append(Expected& all, const Expected& one) {
+  if (!one.unspecified.empty() || !all.unspecified.empty()) {
+    all.unspecified.resize(all.value.size());
+    std::vector<bool> own = one.unspecified;
+    own.resize(one.value.size());
+    all.unspecified.insert(all.unspecified.end(), own.begin(), own.end());
+  }
+  all.value.insert(all.value.end(), one.value.begin(), one.value.end());
+  all.bound.insert(all.bound.end(), one.bound.begin(), one.bound.end());
+}
+
 }  // namespace
 
 Expected matmul(const HostTensor& a, const HostTensor& b, const Matmul& p) {
@@ -41,8 +66,11 @@ Expected matmul(const HostTensor& a, const HostTensor& b, const Matmul& p) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         const double *x = left.data() + i * p.k, *y = right.data() + j * p.k;
         double sum = 0, magnitude = 0, finite = 0;
-
-        for (std::int64_t d = 0; d < p.k; ++d) {
+        const bool nothing = p.masks && !counts(*p.masks->out, i, j, p.n, p.masks->block);
+        for (std::int64_t d = p.begin; d < std::min(p.k, p.end) && !nothing; ++d) {
+          if (p.masks && !(counts(*p.masks->left, i, d, p.k, p.masks->block) &&
+                           counts(*p.masks->right, d, j, p.n, p.masks->block)))
+            continue;
           const double product = x[d] * y[d];
           sum += product;
           magnitude += std::fabs(product);
@@ -61,6 +89,29 @@ Expected matmul(const HostTensor& a, const HostTensor& b, const Matmul& p) {
   });
   if (std::find(unspecified.begin(), unspecified.end(), 1) != unspecified.end())
     out.unspecified.assign(unspecified.begin(), unspecified.end());
+  return out;
+}
+
+Expected gathered_matmul(const HostTensor& a, const HostTensor& b, const HostTensor& lhs, const HostTensor& rhs,
+                         const Matmul& p) {
+  require(lhs.count() == rhs.count(), "every product needs two matrices");
+  const auto chosen = [](const HostTensor& all, const HostTensor& numbers, std::int64_t i, std::int64_t elements) {
+    return matrix_of(all, std::min(numbers.int_at(i), all.shape[0] - 1), elements);
+  };
+  Expected out;
+  for (std::int64_t i = 0; i < lhs.count(); ++i)
+    append(out, matmul(chosen(a, lhs, i, p.m * p.k), chosen(b, rhs, i, p.k * p.n), p));
+  return out;
+}
+
+Expected segmented_matmul(const HostTensor& a, const HostTensor& b, const HostTensor& segments, const Matmul& p) {
+  Expected out;
+  for (std::int64_t i = 0; i < segments.count() / 2; ++i) {
+    Matmul one = p;
+    one.begin = segments.int_at(2 * i);
+    one.end = segments.int_at(2 * i + 1);
+    append(out, matmul(a, b, one));
+  }
   return out;
 }
 

@@ -34,6 +34,42 @@ TEST(Matmul, HandComputedInEveryOrientation) {
   EXPECT_THROW(matmul(a, b, {.m = 2, .n = 2, .k = 2}), Error);
 }
 
+HostTensor numbers(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& values) {
+  HostTensor t("numbers", DType::U32, std::move(shape));
+  for (std::size_t i = 0; i < values.size(); ++i) t.set_int(static_cast<std::int64_t>(i), values[i]);
+  return t;
+}
+
+TEST(Matmul, ProductsChooseTheirMatrices) {
+  const HostTensor a = shaped({2, 1, 2}, {1, 2, 10, 20}), b = shaped({3, 2, 1}, {1, 0, 0, 1, 3e38, 3e38});
+  const Expected e =
+      gathered_matmul(a, b, numbers({4}, {1, 0, 9, 1}), numbers({4}, {0, 1, 1, 2}), {.m = 1, .n = 1, .k = 2});
+  EXPECT_EQ(std::vector<double>(e.value.begin(), e.value.begin() + 3), (std::vector<double>{10, 2, 20}));
+  EXPECT_EQ(e.unspecified, (std::vector<bool>{false, false, false, true}));
+  EXPECT_THROW(gathered_matmul(a, b, numbers({1}, {0}), numbers({2}, {0, 0}), {.m = 1, .n = 1, .k = 2}), Error);
+}
+
+TEST(Matmul, ProductsOfSegmentsSumWhatLiesWithin) {
+  const HostTensor a = shaped({1, 4}, {1, 10, 100, 1000}), b = shaped({4, 1}, {1, 2, 3, 4});
+  const Expected e = segmented_matmul(a, b, numbers({5, 2}, {0, 2, 2, 4, 1, 1, 3, 99, 3, 1}), {.m = 1, .n = 1, .k = 4});
+  EXPECT_EQ(e.value, (std::vector<double>{21, 4300, 0, 4000, 0}));
+}
+
+TEST(Matmul, MaskedBlocksAreZerosWhateverTheyHold) {
+  const HostTensor a = shaped({2, 3}, {1, 2, 3, 4, 5, NAN}), b = shaped({3, 3}, {1, 1, 1, 1, 1, 1, 1, 1, 1});
+  const HostTensor all = numbers({2, 2}, {1, 1, 1, 1}), some = numbers({2, 2}, {7, 0, 1, 1});
+  const auto product = [&](const HostTensor& out, const HostTensor& left, const HostTensor& right) {
+    const Masks masks{&out, &left, &right, 2};
+    return matmul(a, b, {.m = 2, .n = 3, .k = 3, .masks = &masks}).value;
+  };
+  const HostTensor row = numbers({1, 2}, {1, 0});
+  EXPECT_EQ(product(numbers({1, 2}, {1, 1}), row, all), (std::vector<double>{3, 3, 3, 9, 9, 9}));
+  EXPECT_EQ(product(row, row, all), (std::vector<double>{3, 3, 0, 9, 9, 0}));
+  const std::vector<double> mixed = product(numbers({1, 2}, {1, 1}), numbers({1, 2}, {1, 1}), some);
+  EXPECT_EQ(std::vector<double>(mixed.begin(), mixed.begin() + 3), (std::vector<double>{6, 6, 3}));
+  EXPECT_TRUE(std::isnan(mixed[3]) && std::isnan(mixed[5]));
+}
+
 TEST(Matmul, TheBoundGrowsWithDepthAndMagnitudeAndOverflowIsNotSpecified) {
   const std::vector<double> ones(64, 1);
   const auto bound = [&](std::int64_t k, double scale) {

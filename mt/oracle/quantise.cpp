@@ -23,39 +23,58 @@ void check_format(int bits, std::int64_t group) {
   require(group > 0, fmt::format("a group of {} elements is empty; use at least 1", group));
 }
 
-/// Packed codes of a matrix with their scales and biases, row by row.
+/// Packed codes of a matrix with what they mean, row by row.
 struct Matrix {
   const HostTensor& words;
-  int bits;
-  std::int64_t group, rows, columns;
+  FloatWeights format;  // Codes::Integers and Scales::Numbers where affine
+  std::int64_t rows, columns;
   std::vector<double> scales, biases;
 
-  Matrix(const HostTensor& w, const HostTensor& s, const HostTensor& b, int code_bits, std::int64_t group_size,
-         std::int64_t row)
-      : words(w), bits(code_bits), group(group_size), rows(0), columns(row) {
-    check_format(bits, group);
-    const std::int64_t width = words_per_row(columns, bits);
+  Matrix(const HostTensor& w, const HostTensor& s, const HostTensor* b, const FloatWeights& weights, std::int64_t row)
+      : words(w), format(weights), rows(0), columns(row) {
+    check_format(format.bits, format.group);
+    const std::int64_t width = words_per_row(columns, format.bits);
     require(w.dtype == DType::U32 && columns > 0 && w.count() % width == 0,
-            fmt::format("{} does not hold whole rows of {} codes of {} bits", w.name, columns, bits));
+            fmt::format("{} does not hold whole rows of {} codes of {} bits", w.name, columns, format.bits));
     rows = w.count() / width;
-    const std::int64_t groups = rows * groups_in(columns, group);
-    require(s.count() == groups && b.count() == groups,
-            fmt::format("{} rows of {} codes in groups of {} need {} scales and biases, not {} and {}", rows, columns,
-                        group, groups, s.count(), b.count()));
+    const std::int64_t groups = rows * groups_in(columns, format.group);
+    require(s.count() == groups && (!b || b->count() == groups),
+            fmt::format("{} rows of {} codes in groups of {} need {} scales{}, not {}", rows, columns, format.group,
+                        groups, b ? " and biases" : "", s.count()));
+    require((format.scales == Scales::Numbers) == (s.dtype != DType::U8), "scales of floating-point codes are bytes");
     scales = read(s);
-    biases = read(b);
+    for (double& scale : scales) {
+      if (format.scales == Scales::E8m0) scale = e8m0(static_cast<std::uint32_t>(scale));
+      if (format.scales == Scales::E4m3) scale = e4m3(static_cast<std::uint32_t>(scale));
+    }
+    biases = b ? read(*b) : std::vector<double>(scales.size());
   }
+  bool affine() const { return format.codes == Codes::Integers; }
   /// Calls f(column, code, scale, bias) along a row.
   template <class F>
   void along(std::int64_t row, F f) const {
-    const std::uint32_t* packed = words.as<std::uint32_t>() + row * words_per_row(columns, bits);
-    for (std::int64_t g = 0; g < groups_in(columns, group); ++g) {
-      const auto at = static_cast<std::size_t>(row * groups_in(columns, group) + g);
-      for (std::int64_t k = g * group; k < std::min(columns, (g + 1) * group); ++k)
-        f(static_cast<std::size_t>(k), static_cast<double>(code_at(packed, k, bits)), scales[at], biases[at]);
+    const std::uint32_t* packed = words.as<std::uint32_t>() + row * words_per_row(columns, format.bits);
+    for (std::int64_t g = 0; g < groups_in(columns, format.group); ++g) {
+      const auto at = static_cast<std::size_t>(row * groups_in(columns, format.group) + g);
+      for (std::int64_t k = g * format.group; k < std::min(columns, (g + 1) * format.group); ++k) {
+        const std::uint32_t code = code_at(packed, k, format.bits);
+        f(static_cast<std::size_t>(k),
+          format.codes == Codes::E2m1   ? e2m1(code)
+          : format.codes == Codes::E4m3 ? e4m3(code)
+                                        : static_cast<double>(code),
+          scales[at], biases[at]);
+      }
     }
   }
+  /// What a product of a code and its scale may lose where targets take numbers below the normal range for 0.
+  static double flushed(double scale, double weight) {
+    return std::fabs(scale) < kTiny || std::fabs(weight) < kTiny ? std::fabs(weight) : 0;
+  }
 };
+
+FloatWeights affine(int bits, std::int64_t group) {
+  return {.bits = bits, .group = group, .codes = Codes::Integers, .scales = Scales::Numbers};
+}
 
 }  // namespace
 
@@ -96,7 +115,7 @@ QuantisedExpected affine_quantise(const HostTensor& x, int bits, std::int64_t gr
 
 Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, const HostTensor& biases, int bits,
                            std::int64_t group, std::int64_t row) {
-  const Matrix w(words, scales, biases, bits, group, row);
+  const Matrix w(words, scales, &biases, affine(bits, group), row);
   Expected out = blank(w.rows * w.columns);
   parallel_for(w.rows, grain_for(w.columns * 4), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
@@ -109,12 +128,31 @@ Expected affine_dequantise(const HostTensor& words, const HostTensor& scales, co
   return out;
 }
 
-Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
-                          const HostTensor& biases, int bits, std::int64_t group, const OperandRounding& rounding,
-                          double chains) {
+Expected float_dequantise(const HostTensor& words, const HostTensor& scales, const FloatWeights& weights,
+                          std::int64_t row) {
+  const Matrix w(words, scales, nullptr, weights, row);
+  Expected out = blank(w.rows * w.columns);
+  parallel_for(w.rows, grain_for(w.columns * 4), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      w.along(i, [&](std::size_t k, double code, double scale, double) {
+        const double factor = weights.factor, value = factor * (scale * code);
+        // Scale and factor round once together, their product with the code again.
+        const double rounded = factor == 1 ? 0 : 2 * kUnit * std::fabs(value) + 0x1p-149;
+        const double lost =
+            std::fabs(factor) * Matrix::flushed(scale, scale * code) + Matrix::flushed(factor * scale, value);
+        put(out, i * w.columns + static_cast<std::int64_t>(k), {value, rounded + lost});
+      });
+  });
+  return out;
+}
+
+namespace {
+
+Expected product(const HostTensor& x, const HostTensor& words, const HostTensor& scales, const HostTensor* biases,
+                 const FloatWeights& format, const OperandRounding& rounding, double chains) {
   const Rows r = rows_of(x);
   if (r.n == 0) return blank(x.shape[0] * words.shape[0]);  // sums of nothing
-  const Matrix w(words, scales, biases, bits, group, r.n);
+  const Matrix w(words, scales, biases, format, r.n);
   const std::vector<double> input = read(x);
   Expected out = blank(r.rows * w.rows);
   std::vector<char> unspecified(out.value.size());
@@ -127,16 +165,21 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
   // Scaling, the bias and their product with x round a few times each on top of the sum.
   const double relative = kUnit * (sum_factor(r.n, chains) + 5);
   parallel_for(w.rows, grain_for(w.columns * (4 + r.rows)), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight;
+    std::vector<double> weight(static_cast<std::size_t>(w.columns)), magnitude = weight, loss = weight;
     for (std::int64_t n = begin; n < end; ++n) {
       double reach = 0;  // what any sum may come to, for each unit of x
       bool nan = false, overflows = false;
       w.along(n, [&](std::size_t k, double code, double scale, double bias) {
         weight[k] = scale * code + bias;
-        magnitude[k] = std::fabs(scale) * code + std::fabs(bias);
+        magnitude[k] = std::fabs(scale * code) + std::fabs(bias);
+        // What affine weights are in f32 is not known to the last bit; those of floating-point codes are exact there.
+        loss[k] = w.affine()
+                      ? rounding.relative * std::fabs(weight[k]) + rounding.floor
+                      : std::fabs(weight[k] - round_to(rounding.dtype, weight[k])) + Matrix::flushed(scale, weight[k]);
         overflows = overflows || std::fabs(weight[k]) > rounding.largest;
-        nan = nan || std::isnan(scale) || std::isnan(bias);
-        reach += (std::max(1.0, std::fabs(scale)) + 1) * std::max(code, 1.0) + 2 * std::max(1.0, std::fabs(bias));
+        nan = nan || std::isnan(code) || std::isnan(scale) || std::isnan(bias);
+        reach +=
+            (std::max(1.0, std::fabs(scale)) + 1) * std::max(std::fabs(code), 1.0) + 2 * std::max(1.0, std::fabs(bias));
       });
       for (std::int64_t m = 0; m < r.rows; ++m) {
         const double* row = input.data() + m * r.n;
@@ -144,11 +187,13 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
         for (std::size_t k = 0; k < weight.size(); ++k) {
           sum += weight[k] * row[k];
           total += magnitude[k] * std::fabs(row[k]);
-          lost += (rounding.relative * std::fabs(weight[k]) + rounding.floor) * std::fabs(row[k]);
+          lost += loss[k] * std::fabs(row[k]);
         }
         const double most = farthest[static_cast<std::size_t>(m)] * reach;
         const bool missing = nan || std::isnan(farthest[static_cast<std::size_t>(m)]);
-        put(out, m * w.rows + n, {missing ? std::nan("") : sum, relative * total + lost});
+        const double result = format.factor * sum, rounded = format.factor == 1 ? 0 : 2 * kUnit * std::fabs(result);
+        put(out, m * w.rows + n,
+            {missing ? std::nan("") : result, std::fabs(format.factor) * (relative * total + lost) + rounded});
         unspecified[static_cast<std::size_t>(m * w.rows + n)] = !missing && (overflows || !(most <= kLargest));
       }
     }
@@ -158,9 +203,9 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
   return out;
 }
 
-Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
-                                     const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
-                                     const OperandRounding& rounding, double chains) {
+Expected product_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                            const HostTensor* biases, const HostTensor& offsets, const FloatWeights& format,
+                            const OperandRounding& rounding, double chains) {
   const std::int64_t rows = x.shape[0], experts = words.shape[0], columns = words.shape[1];
   require(offsets.count() == experts + 1, "the list of experts has one offset more than there are experts");
   /// `count` of the `all` equal parts of t from part `first` on, of shape `shape`.
@@ -181,8 +226,9 @@ Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& word
             "the offsets of experts must ascend");
     if (begin == end) continue;
     const auto own = [&](const HostTensor& t) { return part(t, e, 1, experts, {t.shape[1], t.shape[2]}); };
-    const Expected one = quantised_matmul(part(x, begin, end - begin, rows, {end - begin, x.shape[1]}), own(words),
-                                          own(scales), own(biases), bits, group, rounding, chains);
+    const HostTensor own_biases = biases ? own(*biases) : HostTensor{};
+    const Expected one = product(part(x, begin, end - begin, rows, {end - begin, x.shape[1]}), own(words), own(scales),
+                                 biases ? &own_biases : nullptr, format, rounding, chains);
     out.value.insert(out.value.end(), one.value.begin(), one.value.end());
     out.bound.insert(out.bound.end(), one.bound.begin(), one.bound.end());
     unspecified.insert(unspecified.end(), one.unspecified.begin(), one.unspecified.end());
@@ -191,6 +237,28 @@ Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& word
   if (std::find(unspecified.begin(), unspecified.end(), true) != unspecified.end())
     out.unspecified = std::move(unspecified);
   return out;
+}
+
+}  // namespace
+
+Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                          const HostTensor& biases, int bits, std::int64_t group, const OperandRounding& rounding,
+                          double chains) {
+  return product(x, words, scales, &biases, affine(bits, group), rounding, chains);
+}
+Expected float_quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                const FloatWeights& weights, const OperandRounding& rounding, double chains) {
+  return product(x, words, scales, nullptr, weights, rounding, chains);
+}
+Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                     const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
+                                     const OperandRounding& rounding, double chains) {
+  return product_of_experts(x, words, scales, &biases, offsets, affine(bits, group), rounding, chains);
+}
+Expected float_quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                           const HostTensor& offsets, const FloatWeights& weights,
+                                           const OperandRounding& rounding, double chains) {
+  return product_of_experts(x, words, scales, nullptr, offsets, weights, rounding, chains);
 }
 
 }  // namespace mt::oracle

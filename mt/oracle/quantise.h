@@ -1,9 +1,11 @@
-// Affine quantisation: a value is scale * code + bias, with one scale and bias for each group of neighbours in a row.
+// Quantisation in groups of neighbours in a row. Affine: a value is scale * code + bias, with one scale and bias a
+// group. Formats of small floating-point codes: a value is scale * code.
 #pragma once
 #include <cstdint>
 
 #include "mt/base/expected.h"
 #include "mt/base/host_tensor.h"
+#include "mt/oracle/float_codes.h"
 #include "mt/oracle/operand.h"
 
 namespace mt::oracle {
@@ -34,10 +36,32 @@ Expected quantised_matmul(const HostTensor& x, const HostTensor& words, const Ho
                           const HostTensor& biases, int bits, std::int64_t group, const OperandRounding& rounding = {},
                           double chains = 64);
 
+/// Weights of floating-point codes: factor * scale * code. Scales are bytes.
+struct FloatWeights {
+  int bits = 4;
+  std::int64_t group = 32;
+  Codes codes = Codes::E2m1;
+  Scales scales = Scales::E8m0;
+  double factor = 1;  // of all of them
+};
+
+/// factor * scale * code of each code; `words` holds rows of `row` codes, `scales` a byte a group of a row. Exact but
+/// for what a factor other than 1 rounds, and for numbers below the normal range of f32, which may become 0.
+Expected float_dequantise(const HostTensor& words, const HostTensor& scales, const FloatWeights& weights,
+                          std::int64_t row);
+
+/// y [M, N] = x [M, K] times the transposed matrix [N, K] of such weights. As quantised_matmul, with what the weights
+/// lose exactly where they are rounded to another dtype; the factor may be applied to weights or to results.
+Expected float_quantised_matmul(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                const FloatWeights& weights, const OperandRounding& rounding = {}, double chains = 64);
+
 /// The same where rows of x belong to matrices of their own: `words` [experts, N, words], scales and biases alike, and
 /// expert e has the rows from offsets[e] to offsets[e + 1], the first from 0 and the last to the end.
 Expected quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
                                      const HostTensor& biases, const HostTensor& offsets, int bits, std::int64_t group,
                                      const OperandRounding& rounding, double chains);
+Expected float_quantised_matmul_of_experts(const HostTensor& x, const HostTensor& words, const HostTensor& scales,
+                                           const HostTensor& offsets, const FloatWeights& weights,
+                                           const OperandRounding& rounding, double chains);
 
 }  // namespace mt::oracle

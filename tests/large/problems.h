@@ -31,6 +31,11 @@ inline const std::map<std::string, Problem>& along_other_axes() {
   const Problem masked = sequences.with("mask_batch", 1).with("mask_heads", 2).with("mask_q_len", 300);
   const Problem decode{{"batch", 40000}, {"n_q_heads", 2},   {"n_kv_heads", 2},
                        {"queries", 1},   {"kv_stride", 512}, {"head_dim", 64}};
+  const Problem products{{"products", 65535}, {"m", 200}, {"n", 170}, {"k", 8}},
+      quantised{{"m", 66000}, {"n", 9}, {"k", 33024}};
+  const auto codes = [&](int bits, int group) {
+    return quantised.with("words", 33024 * bits / 32).with("groups", 33024 / group);
+  };
   static const std::map<std::string, Problem> problems = {
       {"mt_rope",
        {{"batch", 1025},
@@ -47,6 +52,21 @@ inline const std::map<std::string, Problem>& along_other_axes() {
       {"mt_flash_decode", decode},
       {"mt_flash_decode_flat", decode},
       {"mt_flash_decode_window", decode.with("window", 100).with("sink_end", 3)},
+      {"mt_qmv_mxfp4", codes(4, 32).with("m", 65535)},
+      {"mt_qmv_nvfp4", codes(4, 16).with("m", 65535)},
+      {"mt_qmv_mxfp8", codes(8, 32).with("m", 65535)},
+      {"mt_qmm_mma_b2", codes(2, 64).with("group_size", 64)},
+      {"mt_qmm_mma_b3", codes(3, 64).with("group_size", 64)},
+      {"mt_qmm_mma_b4", codes(4, 64).with("group_size", 64)},
+      {"mt_qmm_mma_b5", codes(5, 64).with("group_size", 64)},
+      {"mt_qmm_mma_b6", codes(6, 64).with("group_size", 64)},
+      {"mt_qmm_mma_b8", codes(8, 64).with("group_size", 64)},
+      {"mt_qmm_mma_mxfp4", codes(4, 32)},
+      {"mt_qmm_mma_nvfp4", codes(4, 16)},
+      {"mt_qmm_mma_mxfp8", codes(8, 32)},
+      {"mt_steel_gemm_gather", products.with("n_a", 3).with("n_b", 5)},
+      {"mt_steel_gemm_gather_nt", products.with("n_a", 3).with("n_b", 5)},
+      {"mt_steel_gemm_segmented", products},
       {"mt_sdpa_prefill", sequences},
       {"mt_sdpa_full", sequences},
       {"mt_sdpa_prefill_window", sequences.with("window", 50)},
