@@ -72,8 +72,7 @@ struct Gemm {
     const std::int64_t rows = p["m"], cols = p["n"];
     if (kMasked) {  // a tile and a step lie within one block each
       block = static_cast<int>(p["block"]);
-      simds_m = 1;
-      simds_n = traits.gpu ? 2 : 1;
+      simds_m = simds_n = traits.gpu ? 2 : 1;
       ring = traits.gpu ? 2 : 0;
       bm = bn = block == 32 ? 32 : 64;
       bk = !traits.gpu ? int{bm} : size_of(dtype_of<T>) == 4 ? 16 : 32;

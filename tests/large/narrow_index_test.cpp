@@ -15,19 +15,22 @@ Call narrowed(const Call& call, std::size_t& count) {
   for (const PreparedStage& stage : call.stages()) {
     if (kernels.size() <= stage.index) kernels.resize(stage.index + 1);
     Kernel& k = kernels[stage.index] = stage.compiled.kernel;
-    std::vector<InstId> accesses;
+    std::vector<std::pair<InstId, std::size_t>> accesses;  // and which operand is the index
     walk(k, RegionId::Root, [&](InstId id) {
       const Inst& i = k.at(id);
-      if (i.memory == MemoryId::None || k.at(i.memory).space != Space::Device) return;
-      if (size_of(k.type(i.in[0]).dtype) != 8) return;
+      const bool copy = i.op == Op::CopyAsync;  // from a tensor, its second index
+      const MemoryId memory = copy ? i.from : i.memory;
+      const std::size_t at = copy ? 1 : 0;
+      if (memory == MemoryId::None || k.at(memory).space != Space::Device) return;
+      if (size_of(k.type(i.in[at]).dtype) != 8) return;
       for (const TensorSlot& slot : call.tensors())
-        if (slot.param->name == k.at(i.memory).name && slot.count > std::int64_t{1} << 31) accesses.push_back(id);
+        if (slot.param->name == k.at(memory).name && slot.count > std::int64_t{1} << 31) accesses.emplace_back(id, at);
     });
-    for (const InstId id : accesses) {
-      const ValueId index = k.at(id).in[0];
+    for (const auto& [id, at] : accesses) {
+      const ValueId index = k.at(id).in[at];
       Builder before = Place(k, id).before();
       const ValueId low = before.binary(Op::And, index, before.constant_int(k.type(index).dtype, 0x7fffffff));
-      k.at(id).in[0] = low;
+      k.at(id).in[at] = low;
     }
     count += accesses.size();
   }
