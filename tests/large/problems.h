@@ -86,7 +86,8 @@ inline std::optional<Problem> large_problem(const std::string& name, const Kerne
     const auto batch = batch_of(kernel, p);
     if (!batch) continue;
     std::int64_t elements = 0;
-    for (const TensorSlot& s : tensor_slots(kernel.signature(), p)) elements = std::max(elements, s.count);
+    for (const TensorSlot& s : tensor_slots(kernel.signature(), p))
+      if (!s.param->temporary) elements = std::max(elements, s.count);
     bool nothing = false;  // some loop has no trips
     for (const auto& [size, value] : p.sizes()) nothing = nothing || value == 0;
     if (nothing || elements < 60 || elements > 100000) continue;
