@@ -37,10 +37,12 @@ std::size_t end_of_statement(const std::vector<std::string>& lines, std::size_t 
   return lines.size() - 1;
 }
 
-/// As the sources are named from their root.
+/// As the sources are named from their root; a compiler cache may have named them from the build's folder.
 std::string from_root(const std::string& file) {
-  const auto at = file.rfind("kernels/");
-  return at == std::string::npos ? file : file.substr(at);
+  if (const auto at = file.rfind("kernels/"); at != std::string::npos) return file.substr(at);
+  std::size_t up = 0;
+  while (file.compare(up, 3, "../") == 0) up += 3;
+  return file.substr(up);
 }
 
 }  // namespace
