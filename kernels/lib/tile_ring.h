@@ -21,6 +21,7 @@ void share_out(int all, const U32& own, int sharing, F&& body) {
     if (first + sharing <= all)
       body(i);
     else
+      // Equivalent if always in mt_moe_gather_qmm_mma*: the first step writes beyond its stage what the next one does.
       if_(i < static_cast<u32>(all), [&] { body(i); });
   }
 }

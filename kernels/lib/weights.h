@@ -17,6 +17,7 @@ struct AffineGroups {
   explicit AffineGroups(const std::vector<Dim>& shape)
       : scales("scales", shape, Fill::uniform(0.01, 0.1)), biases("biases", shape) {}
 
+  static std::int64_t size(const Problem& p) { return p["group_size"]; }
   static constexpr int kBytes = 2 * size_of(dtype_of<T>);  // of the factors of a group
   struct Factors {
     F32 scale, bias;
@@ -86,6 +87,7 @@ struct FloatGroups {
     return q;
   }
 
+  std::int64_t size(const Problem&) const { return format.group; }
   static constexpr int kBytes = 1;
   struct Factors {
     F32 scale;
@@ -107,8 +109,15 @@ struct FloatGroups {
   }
 };
 
-/// Rows of k codes: whole groups, and whole words.
-/// Problems whose format fixes the group have no group_size.
+/// Makes `k` the product with weights of that format.
+template <class K>
+void set_format(K& k, const FloatFormat& f) {
+  k.bits = f.bits;
+  k.of_groups.choose(f);
+  k.w.fill_with(f.codes());
+}
+
+/// Rows of k codes: whole groups, and whole words. Problems whose format fixes the group have no group_size.
 inline void require_groups(const Problem& p, std::int64_t group, int bits, bool fixed) {
   if (!fixed) require(group > 0 && group % 32 == 0, "group_size must be a multiple of 32");
   require(p["k"] % group == 0, fixed ? "k must be a multiple of the group" : "k must be a multiple of group_size");

@@ -272,11 +272,13 @@ struct Gemm {
       return {{"out", oracle::gathered_matmul(in["a"], in["b"], in["lhs_indices"], in["rhs_indices"], p)}};
     if constexpr (kForm == Form::Segmented)
       return {{"out", oracle::segmented_matmul(in["a"], in["b"], in["segments"], p)}};
-    const oracle::Masks masks{&in_or(in, "out_mask"), &in_or(in, "lhs_mask"), &in_or(in, "rhs_mask"), block};
-    if (kMasked) p.masks = &masks;
+    oracle::Masks masks;
+    if constexpr (kMasked) {
+      masks = {&in["out_mask"], &in["lhs_mask"], &in["rhs_mask"], block};
+      p.masks = &masks;
+    }
     return {{"out", oracle::matmul(in["a"], in["b"], p)}};
   }
-  static const HostTensor& in_or(const Inputs& in, const char* name) { return in[kMasked ? name : "a"]; }
   static Problem problem(std::int64_t rows, std::int64_t cols, std::int64_t deep) {
     return {{"m", rows}, {"n", cols}, {"k", deep}};
   }

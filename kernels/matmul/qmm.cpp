@@ -47,22 +47,11 @@ struct Qmm {
     return {"n", columns};
   }
 
-  void choose(const FloatFormat& f) {
-    bits = f.bits;
-    of_groups.choose(f);
-    w.fill_with(f.codes());
-  }
-  std::int64_t group_of(const Problem& p) const {
-    if constexpr (kFloat)
-      return of_groups.format.group;
-    else
-      return p["group_size"];
-  }
   /// Codes that a thread unpacks: whole words of one group, or of two.
   int run() const { return group == 16 ? 16 : 32; }
 
   void plan(const Problem& p, TargetTraits traits) {
-    group = static_cast<int>(group_of(p));
+    group = static_cast<int>(of_groups.size(p));
     const bool large = traits.threadgroup_kib > 64;
     const std::int64_t rows = p["m"];
     bm = rows <= 16 ? 16 : rows <= 32 || !large ? 32 : rows <= 64 ? 64 : 128;
@@ -71,7 +60,7 @@ struct Qmm {
     if (bk > 32 && !large && traits.gpu) bk = 32;
     depth = size_of(dtype_of<T>) == 4 ? 8 : 16;
     simds_m = bm >= 64 ? 2 : 1;
-    simds_n = bm >= 128 ? 4 : 4;
+    simds_n = 4;
     if (!traits.gpu) {
       simds_m = simds_n = 1;
       bm = rows <= 16 ? 16 : 64;
@@ -83,7 +72,7 @@ struct Qmm {
   int cols_of_simd() const { return bn / simds_n; }
 
   Launch launch(const Problem& p) const {
-    require_groups(p, group_of(p), bits, kFloat);
+    require_groups(p, of_groups.size(p), bits, kFloat);
     require(bm % (16 * simds_m) == 0 && bn % (16 * simds_n) == 0,
             "bm and bn must give each simdgroup a multiple of 16 rows and columns");
     require(bk % depth == 0 && bk % 32 == 0, "bk must be a multiple of depth and of 32");
@@ -209,6 +198,9 @@ struct Qmm {
       all.push_back(shared(problem(100, 70, 96, 32), {1, 64, 2, 33}));
       all.push_back(shared(problem(6, 8, 64, 64), {1, 1, 1, 1, 1, 1, 0, 0}));
       all.push_back(shared(problem(0, 8, 64, 64), {0, 0}));
+      // As many tiles as there can be, and all of them needed.
+      all.push_back(shared(problem(1240, 1, 32, 32), std::vector<int>(40, 31)).with_tunable("bm", 16));
+      all.push_back(shared(problem(70, 70, 96, 32), {33, 37}).with_tunable("bm", 32).with_tunable("simds_m", 2));
       return all;
     }
     for (const auto& [rows, cols, deep, size] : {std::array{1, 1, 32, 32},
@@ -221,13 +213,14 @@ struct Qmm {
                                                  {4, 0, 64, 64},
                                                  {3, 5, 0, 64}})
       all.push_back(problem(rows, cols, deep, size));
+    all.push_back(problem(50, 70, 96, 32).with_tunable("bm", 32).with_tunable("simds_m", 2));
     if constexpr (kFloat) {
       const Problem p = problem(5, 9, 160, 0);
       // The largest numbers and the least ones; a NaN among them.
       all.push_back(p.with_element("w", 1, bits == 8 ? 0x7e017efe : 0x7f81ffff).with_element("scales", 2, 1));
       if (bits == 8) all.push_back(p.with_element("w", 21, 0x01ff0203));
       all.push_back(of_groups.with_nan_scale(p, 6).with_element("scales", 11, 0));
-      if (group_of(p) == 16) {
+      if (of_groups.size(p) == 16) {
         all.push_back(problem(3, 5, 16, 0).with_real("global_scale", 0.375));
         all.push_back(problem(17, 70, 208, 0).with_real("global_scale", -3e4).with_element("scales", 3, 0xc1));
       }
@@ -272,8 +265,8 @@ const bool registered = [] {
   }
   for (const FloatFormat& f : kFloatFormats) {
     const std::string name = std::string("_") + f.name;
-    kernel<FloatSingle>("mt_qmm_mma" + name, Floats{}, [f](auto& k) { k.choose(f); });
-    kernel<FloatOfExperts>("mt_moe_gather_qmm_mma" + name, Floats{}, [f](auto& k) { k.choose(f); });
+    kernel<FloatSingle>("mt_qmm_mma" + name, Floats{}, [f](auto& k) { set_format(k, f); });
+    kernel<FloatOfExperts>("mt_moe_gather_qmm_mma" + name, Floats{}, [f](auto& k) { set_format(k, f); });
   }
   return true;
 }();

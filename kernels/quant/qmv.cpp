@@ -31,20 +31,9 @@ struct Qmv {
   bool prepared = false;
 
   int codes() const { return 32 / bits; }  // of a word
-  void choose(const FloatFormat& f) {
-    bits = f.bits;
-    of_groups.choose(f);
-    w.fill_with(f.codes());
-  }
-  std::int64_t group_of(const Problem& p) const {
-    if constexpr (kFloat)
-      return of_groups.format.group;
-    else
-      return p["group_size"];
-  }
 
   void plan(const Problem& p, TargetTraits traits) {
-    group_words = static_cast<int>(group_of(p) * bits / 32);
+    group_words = static_cast<int>(of_groups.size(p) * bits / 32);
     prepared = !traits.gpu;
     if (traits.gpu) span = p["words"] >= 4 * kLanes && group_words % 4 == 0 && !(kFloat && bits == 8) ? 4 : 2;
     if (!traits.gpu) {
@@ -62,7 +51,7 @@ struct Qmv {
     return {.groups = {ceil_div(p["words"], kLanes), p["m"]}, .threads = kLanes};
   }
   Launch product_launch(const Problem& p) const {
-    require_groups(p, group_of(p), bits, kFloat);
+    require_groups(p, of_groups.size(p), bits, kFloat);
     if (group_words % 4 != 0) require(group_words % span == 0, "span must divide the words of a group");
     require(block % rows == 0, "block must be a multiple of rows");
     return {.groups = {ceil_div(p["n"], block), p["m"]}, .threads = threads};
@@ -214,7 +203,7 @@ const bool registered = [] {
   kernel<AffineQmv>("mt_qmv", Floats{}, [](auto& k) { k.bits = 4; });
   kernel<AffineQmv>("mt_qmv_int8_fast", Floats{}, [](auto& k) { k.bits = 8; });
   for (const FloatFormat& f : kFloatFormats)
-    kernel<FloatQmv>(std::string("mt_qmv_") + f.name, Floats{}, [f](auto& k) { k.choose(f); });
+    kernel<FloatQmv>(std::string("mt_qmv_") + f.name, Floats{}, [f](auto& k) { set_format(k, f); });
   return true;
 }();
 
