@@ -182,6 +182,7 @@ class Tunable {
   operator int() const { return declared().value; }
   /// Ignored where the command line or a tuner has chosen.
   Tunable& operator=(int value);
+  Tunable& operator=(const Tunable& value) { return *this = int{value}; }
 
  private:
   TunableDecl& declared() const { return signature_->tunables[index_]; }

@@ -95,13 +95,17 @@ class Erased final : public KernelInstance {
     const DeclareScope scope(signature_);
     kernel_ = std::make_unique<K>();
     configure(*kernel_);
+    for (const TunableDecl& t : signature_.tunables) declared_.push_back(t.value);
   }
 
+  /// Begins from the declared tunables: what an earlier problem chose is gone.
   std::vector<StagePlan> plan(const Problem& problem, TargetTraits traits, const Overrides& overrides) override {
     problem_ = problem;
     traits_ = traits;
-    for (TunableDecl& t : signature_.tunables) {
+    for (std::size_t i = 0; i < declared_.size(); ++i) {
+      TunableDecl& t = signature_.tunables[i];
       t.overridden = false;
+      t.value = declared_[i];
       for (const Overrides& chosen : {problem.tunables(), overrides})
         if (const auto it = chosen.find(t.name); it != chosen.end()) {
           t.overridden = true;
@@ -151,6 +155,7 @@ class Erased final : public KernelInstance {
  private:
   std::string name_;
   std::unique_ptr<K> kernel_;
+  std::vector<int> declared_;  // values of the tunables
   Problem problem_;
   TargetTraits traits_;
   std::vector<StagePlan> plans_;
