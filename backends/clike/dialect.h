@@ -49,6 +49,15 @@ enum Level : int {
   kPrimary = 16
 };
 
+/// A product of a team, in text: the address of its rhs, words of lhs blocks and elements of acc blocks row by row.
+struct TeamProduct {
+  DType operands;
+  int deep;                            // lhs blocks of a row
+  bool transposed;                     // the rhs runs down the rows of its panels
+  std::string panels = {}, rows = {};  // rows: the address of an lhs that lies in panels, each simdgroup's own
+  std::vector<std::string> lhs = {}, sums = {};
+};
+
 class Dialect {
  public:
   virtual ~Dialect() = default;
@@ -102,6 +111,16 @@ class Dialect {
                                  Needs&) const {
     (void)bytes, (void)to, (void)from, (void)exist;
     MT_ICE("copy_async in a language that has none");
+  }
+  /// Statements that begin the product and change its sums, which are variables.
+  virtual std::vector<std::string> mma_team(const TeamProduct&, Needs&) const {
+    MT_ICE("a product of a team in a language that has none");
+  }
+  /// `held`: registers that must stay as they are until then.
+  virtual std::vector<std::string> mma_wait(int pending, const std::vector<std::string>& sums,
+                                            const std::vector<std::string>& held, Needs&) const {
+    (void)pending, (void)sums, (void)held;
+    MT_ICE("a wait for products in a language that has none");
   }
   virtual std::string copy_group(const Inst& inst, Needs&) const {
     (void)inst;

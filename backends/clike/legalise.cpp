@@ -121,8 +121,13 @@ class Legaliser {
         return load_matrix(inst);
       case Op::CopyAsync:
         return copy_async(inst);
+      case Op::MmaTeam:
+        return team(inst);
+      case Op::MmaWait:
+        return wait(inst);
       case Op::CopyCommit:
       case Op::CopyWait:
+      case Op::MmaFence:
         b_.add(inst, {});
         return;
       case Op::GroupReduce:
@@ -319,6 +324,41 @@ class Legaliser {
     const InstId id = add_inst(to_, std::move(made), std::vector<Type>(t.lanes, {DType::F32}));
     append(to_, b_.region, id);
     define(inst.out[0], grouped(to_.at(id).out, chunk(t.lanes)));
+  }
+  /// Acc blocks, the last operands, become their elements; so do the results, which are those blocks later.
+  void blocks(const Inst& inst, Inst made) {
+    const std::size_t first = inst.in.size() - inst.out.size();
+    for (std::size_t n = first; n < inst.in.size(); ++n) {
+      const Values elements = scalars(at(inst.in[n]));
+      made.in.insert(made.in.end(), elements.begin(), elements.end());
+    }
+    made.out.clear();
+    const std::size_t lanes = inst.out.empty() ? 1 : from_.type(inst.out[0]).lanes;
+    const InstId id = add_inst(to_, std::move(made), std::vector<Type>(inst.out.size() * lanes, {DType::F32}));
+    append(to_, b_.region, id);
+    for (std::size_t n = 0; n < inst.out.size(); ++n) {
+      const auto begin = to_.at(id).out.begin() + static_cast<std::ptrdiff_t>(n * lanes);
+      const Values elements(begin, begin + static_cast<std::ptrdiff_t>(lanes));
+      define(inst.out[n], grouped(elements, chunk(static_cast<int>(lanes))));
+    }
+  }
+  void team(const Inst& inst) {
+    MT_ASSERT(options_.matrix_words, "a product of a team in a language without words of matrices");
+    Inst made = inst;
+    made.bits = static_cast<std::uint64_t>(from_.at(inst.memory).dtype);
+    made.in = {one(inst.in[0])};
+    const bool by = inst.from != MemoryId::None;
+    if (by) made.in.push_back(one(inst.in[1]));
+    for (std::size_t n = by ? 2 : 1; n + inst.out.size() < inst.in.size(); ++n)
+      made.in.insert(made.in.end(), parts(inst.in[n]).begin(), parts(inst.in[n]).end());
+    blocks(inst, std::move(made));
+  }
+  void wait(const Inst& inst) {
+    Inst made = inst;
+    made.in.clear();
+    for (std::size_t n = 0; n + inst.out.size() < inst.in.size(); ++n)
+      made.in.insert(made.in.end(), parts(inst.in[n]).begin(), parts(inst.in[n]).end());
+    blocks(inst, std::move(made));
   }
   void copy_async(const Inst& inst) {
     Inst made = inst;

@@ -41,6 +41,10 @@ class Finder {
       case Op::MmaBlock:
         mark(i.in[1]);
         return mark(i.in[2]);
+      case Op::MmaTeam:
+      case Op::MmaWait:
+        for (std::size_t n = 0; n + i.out.size() < i.in.size(); ++n) mark(i.in[n]);
+        return;
       case Op::If:
         for (std::size_t n = 0; n < i.out.size(); ++n)
           together({i.out[n], k_.at(i.regions[0]).yields[n], k_.at(i.regions[1]).yields[n]});

@@ -7,6 +7,7 @@
 
 #include "backends/clike/dialect.h"
 #include "backends/clike/names.h"
+#include "backends/clike/places.h"
 #include "backends/clike/spell.h"
 #include "backends/clike/uses.h"
 #include "mt/base/error.h"
@@ -16,32 +17,6 @@ namespace mt::clike {
 namespace {
 
 constexpr std::size_t kLongExpression = 90;  // longer expressions get a name
-
-// Marks around a place; no text holds them.
-constexpr char kPlace = '\x01', kPlaceEnd = '\x02';
-
-/// The place at the head of a line, as the address of its file's name and a line number.
-std::string mark(const Loc& loc) {
-  return fmt::format("{}{} {}{}", kPlace, reinterpret_cast<std::uintptr_t>(loc.file), loc.line, kPlaceEnd);
-}
-
-/// Takes the marks off; `places` receives one place a line.
-std::string split_places(const std::string& marked, std::vector<Loc>& places) {
-  std::string text;
-  Loc place;
-  for (std::size_t i = 0; i < marked.size(); ++i) {
-    if (marked[i] == kPlace) {
-      char* rest = nullptr;
-      const auto file = std::strtoull(marked.data() + i + 1, &rest, 10);
-      place = Loc(reinterpret_cast<const char*>(file), static_cast<int>(std::strtol(rest, &rest, 10)));
-      i = static_cast<std::size_t>(rest - marked.data());
-      continue;
-    }
-    text += marked[i];
-    if (marked[i] == '\n') places.push_back(place);
-  }
-  return text;
-}
 
 class KernelPrinter {
  public:
@@ -68,7 +43,8 @@ class KernelPrinter {
       if (inst.op == Op::SimdScan) ids.push_back(Op::LaneId);
       if (inst.op == Op::Load && k_.type(inst.out[0]) != Type{k_.at(inst.memory).dtype})
         vectors[index_of(inst.memory)] = true;
-      if (inst.op == Op::LoadMatrix || inst.op == Op::CopyAsync) vectors[index_of(inst.memory)] = true;
+      if (inst.op == Op::LoadMatrix || inst.op == Op::CopyAsync || inst.op == Op::MmaTeam)
+        vectors[index_of(inst.memory)] = true;
       if (inst.op == Op::Store && k_.type(inst.in[1]).lanes > 1) vectors[index_of(inst.memory)] = true;
     });
     std::sort(ids.begin(), ids.end());
@@ -83,7 +59,7 @@ class KernelPrinter {
   // ── text ──
   void line(const std::string& text, const Loc& loc = {}) {
     const std::string indent(static_cast<std::size_t>(2 * depth_), ' ');
-    if (marked_) out_ += mark(loc.known() ? loc : here_);
+    if (marked_) out_ += mark_place(loc.known() ? loc : here_);
     out_ += indent;
     for (const char c : text) {
       out_ += c;
@@ -221,8 +197,20 @@ class KernelPrinter {
         return load_matrix(inst);
       case Op::CopyAsync:
         return copy_async(inst);
+      case Op::MmaTeam:
+        return mma_team(inst, id);
+      case Op::MmaWait: {
+        flush_reads();
+        std::vector<std::string> held;
+        const std::size_t first = inst.in.size() - inst.out.size();
+        for (std::size_t n = 0; n < first; ++n) held.push_back(take(inst.in[n]).text);
+        const std::vector<std::string> sums = in_place(inst, id, first);
+        for (const std::string& statement : d_.mma_wait(inst.index, sums, held, needs_)) line(statement + ";");
+        return;
+      }
       case Op::CopyCommit:
       case Op::CopyWait:
+      case Op::MmaFence:
         flush_reads();
         return line(d_.copy_group(inst, needs_) + ";");
       case Op::Barrier:
@@ -281,24 +269,40 @@ class KernelPrinter {
   // ── matrix units and copies ──
   void mma(const Inst& inst, InstId id) {
     std::vector<std::string> in;
-    // The sums change in place: in the operand's own variable where nothing else reads it later.
     const std::size_t sums = inst.out.size();
     for (std::size_t k = sums; k < inst.in.size(); ++k) in.push_back(take(inst.in[k]).text);
-    std::vector<std::string> targets;
-    for (std::size_t k = 0; k < sums; ++k) {
-      const auto own = reusable(inst.in[k], inst.out[k], inst.home, uses_.end(id));
-      if (own && std::find(targets.begin(), targets.end(), *own) == targets.end()) {
-        flush_mentions(*own);
-        bind(inst.out[k], *own, true);
-      } else {
-        declare(inst.out[k], take(inst.in[k]));
-      }
-      targets.push_back(exprs_[index_of(inst.out[k])].text);
-    }
+    const std::vector<std::string> targets = in_place(inst, id, 0);
     in.insert(in.begin(), targets.begin(), targets.end());
     const bool words = sums > 1;
     const DType operands = words ? static_cast<DType>(inst.bits) : k_.type(inst.in[1]).dtype;
     line((words ? "" : targets[0] + " = ") + d_.mma(inst, operands, in, needs_) + ";");
+  }
+  /// Operands from `first` on change in place and are the results: each in its own variable where nothing else reads it
+  /// later. Their names.
+  std::vector<std::string> in_place(const Inst& inst, InstId id, std::size_t first) {
+    std::vector<std::string> targets;
+    for (std::size_t k = 0; k < inst.out.size(); ++k) {
+      const ValueId sum = inst.in[first + k];
+      const auto own = reusable(sum, inst.out[k], inst.home, uses_.end(id));
+      if (own && std::find(targets.begin(), targets.end(), *own) == targets.end()) {
+        flush_mentions(*own);
+        bind(inst.out[k], *own, true);
+      } else {
+        declare(inst.out[k], take(sum));
+      }
+      targets.push_back(exprs_[index_of(inst.out[k])].text);
+    }
+    return targets;
+  }
+  void mma_team(const Inst& inst, InstId id) {
+    TeamProduct p{.operands = static_cast<DType>(inst.bits), .deep = inst.index, .transposed = inst.transposed};
+    p.panels = address(inst.memory, inst.in[0]);
+    const std::size_t first = inst.in.size() - inst.out.size();
+    const bool by = inst.from != MemoryId::None;
+    if (by) p.rows = address(inst.from, inst.in[1]);
+    for (std::size_t n = by ? 2 : 1; n < first; ++n) p.lhs.push_back(take(inst.in[n]).text);
+    p.sums = in_place(inst, id, first);
+    for (const std::string& statement : d_.mma_team(p, needs_)) line(statement + ";", inst.loc);
   }
   std::string address(MemoryId m, ValueId index) {
     return fmt::format("&{}[{}]", memory_names_[index_of(m)], take(index).text);
@@ -573,7 +577,7 @@ std::string print_text(const std::vector<Kernel>& kernels, const Dialect& dialec
   std::string body, types, functions;
   for (const Kernel& k : kernels) {
     const Kernel legal = legalise(k, dialect.legalise_options());
-    const std::string head_place = places ? mark({}) : "";
+    const std::string head_place = places ? mark_place({}) : "";
     body += head_place + "\n" + KernelPrinter(legal, dialect, needs, places != nullptr).run();
   }
   resolve(dialect, needs, done, types, functions);

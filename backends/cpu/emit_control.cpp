@@ -41,10 +41,14 @@ void Emitter::inst(InstId id) {
       return copy_async(i);
     case Op::LoadMatrix:
     case Op::MmaBlock:
+    case Op::MmaTeam:
+    case Op::MmaWait:
+    case Op::MmaFence:
       throw Error(
           fmt::format("[{}] the cpu target has no {}; leave tiles as they are for it", kernel_.name, info(i.op).name));
     case Op::CopyCommit:
     case Op::CopyWait:
+    case Op::TileWait:
     case Op::Barrier:
     case Op::SimdBarrier:
       return;                // one thread runs the lanes in lock step

@@ -51,20 +51,21 @@ Num exp_f32(const Num& input) {
   return select(input > 88.72283905206835, __builtin_inf(), select(tiny, y * 0x1p-100, y));
 }
 
-/// 2^floor(t) * P(t - floor(t)), t = x log2(e): of P, one part in 2^18; of t, |t| / 2^25 of one. vscalefps takes what
-/// is infinite or out of range as it should, and vreduceps leaves 0 of it.
-Num fast_exp_f32(const Num& x) {
-  if (!has_scalef(x)) return exp_f32(x);
+/// 2^floor(t) * P(t - floor(t)), P to one part in 2^18. vscalefps takes what is infinite or out of range as it should,
+/// and vreduceps leaves 0 of it.
+Num fast_power(const Num& t) {
   const Ref none{"zeroinitializer", El::F32, 16}, all = Writer::integer(El::I16, -1),
                                                   current = Writer::integer(El::I32, 4);
   constexpr int kPastFloor = 1 | 8;
-  const Num t = x * kLog2E;
-  const Num r{x.w, x.w->call_pieces("llvm.x86.avx512.mask.reduce.ps.512", El::F32, 16, {t.r},
+  const Num r{t.w, t.w->call_pieces("llvm.x86.avx512.mask.reduce.ps.512", El::F32, 16, {t.r},
                                     {Writer::integer(El::I32, kPastFloor), none, all, current})};
   return scalef(
       poly(r, {1.0000025933706844, 0.6930038344703271, 0.24144275688959105, 0.05201146061355359, 0.013534167914436963}),
       t);
 }
+
+/// Of t = x log2(e), |t| / 2^25 is lost.
+Num fast_exp_f32(const Num& x) { return has_scalef(x) ? fast_power(x * kLog2E) : exp_f32(x); }
 
 /// 2^r = 1 + r P(r).
 Num exp2_f32(const Num& input) {
@@ -155,6 +156,8 @@ Ref maths(Writer& w, Op op, const std::vector<Ref>& args) {
       return fast_exp_f32(x).r;
     case Op::Exp2:
       return exp2_f32(x).r;
+    case Op::FastExp2:
+      return (has_scalef(x) ? fast_power(x) : exp2_f32(x)).r;
     case Op::Log:
       return log_f32(x).r;
     case Op::Log2:

@@ -169,10 +169,19 @@ std::map<std::string, KernelFacts> parse_ptxas(const std::string& log) {
   std::map<std::string, KernelFacts> kernels;
   KernelFacts* now = nullptr;
   std::stringstream lines(log);
+  std::string remark;  // may stand before the kernel is named
   for (std::string line; std::getline(lines, line);) {
+    if (line.find("(C75") != std::string::npos && line.find("wgmma") != std::string::npos) {
+      remark = line.substr(line.find("(C75"));
+      for (auto& [name, facts] : kernels)
+        if (line.find("'" + name + "'") != std::string::npos) facts.remark = remark;
+      continue;
+    }
     if (const auto at = line.find("Compiling entry function '"); at != std::string::npos) {
       const auto first = line.find('\'', at) + 1;
-      now = &kernels[line.substr(first, line.find('\'', first) - first)];
+      const std::string name = line.substr(first, line.find('\'', first) - first);
+      now = &kernels[name];
+      if (remark.find("'" + name + "'") != std::string::npos) now->remark = remark;
     }
     if (!now) continue;
     if (line.find("bytes spill") != std::string::npos) {

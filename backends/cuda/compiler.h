@@ -11,6 +11,7 @@ struct KernelFacts {
   int spill_bytes = 0;  // stores and loads together
   int stack_bytes = 0;
   int shared_bytes = 0;  // static
+  std::string remark;    // why products do not run beside the work (C7508 and its like); empty where they may
 };
 
 struct Compiled {

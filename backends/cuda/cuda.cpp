@@ -12,6 +12,12 @@ namespace {
 /// What ptxas spills by choice, a value or two, so that more threads fit at a time.
 constexpr int kFewBytes = 16;
 
+/// wgmma is one architecture's. Text that no device here asks for is for that one.
+bool has_teams() {
+  static const bool has = first_arch().value_or(kHopper) == kHopper;
+  return has;
+}
+
 class CudaBackend final : public Backend {
  public:
   std::string_view name() const override { return "cuda"; }
@@ -24,7 +30,8 @@ class CudaBackend final : public Backend {
                       .narrow = MatrixUnit::Mma16,
                       .wide = MatrixUnit::Fma,
                       .load_matrix = true,
-                      .copy_async = true}};
+                      .copy_async = true,
+                      .teams = has_teams()}};
   }
   std::optional<Artefact> artefact(const Kernel& kernel) const override { return program({kernel}); }
   std::optional<Artefact> program(const std::vector<Kernel>& stages) const override {
@@ -41,6 +48,8 @@ class CudaBackend final : public Backend {
         problem =
             fmt::format("[{}] spills {} bytes with {} registers; hold fewer values per thread or use fewer threads",
                         kernel, fact.spill_bytes, fact.registers);
+      if (!fact.remark.empty() && problem.empty())
+        problem = fmt::format("[{}] products of teams wait for each other: {}", kernel, fact.remark);
       if (!facts) continue;
       (*facts)[kernel + ".registers"] = std::to_string(fact.registers);
       (*facts)[kernel + ".spill_bytes"] = std::to_string(fact.spill_bytes);
@@ -49,7 +58,7 @@ class CudaBackend final : public Backend {
     if (facts) (*facts)["compiler"] = made->compiler;
     return problem;
   }
-  TargetTraits traits() const override { return {.gpu = true, .threadgroup_kib = 227}; }
+  TargetTraits traits() const override { return {.gpu = true, .threadgroup_kib = 227, .teams = has_teams()}; }
   Result<std::unique_ptr<Device>> open(int index) const override { return open_device(index); }
   std::string unavailable() const override { return why_unavailable(); }
   int rank() const override { return 20; }

@@ -170,6 +170,14 @@ TEST(Cuda, SaysWhatDoesNotCompileAndWhatSpills) {
 }
 
 TEST(Cuda, ReadsWhatPtxasReports) {
+  // A remark stands before the kernel's name or behind it.
+  const std::string remark =
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+      "insufficient register resources for the wgmma pipeline in the function 'k'\n";
+  const std::string entry = "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n";
+  for (const std::string& log : {remark + entry, entry + remark})
+    EXPECT_EQ(cuda::parse_ptxas(log).at("k").remark.substr(0, 7), "(C7510)") << log;
+  EXPECT_EQ(cuda::parse_ptxas(entry).at("k").remark, "");
   const auto facts = cuda::parse_ptxas(
       "ptxas info    : Compiling entry function 'one' for 'sm_90a'\n"
       "ptxas info    : Function properties for one\n"

@@ -162,6 +162,15 @@ std::string arch_of(int major, int minor) {
   return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
 }
 
+std::optional<std::string> first_arch() {
+  const auto& d = driver();
+  int device = 0, major = 0, minor = 0;
+  if (!d || (*d)->devices < 1 || (*d)->device_get(&device, 0) != 0) return std::nullopt;
+  if ((*d)->device_attribute(&major, kMajor, device) != 0 || (*d)->device_attribute(&minor, kMinor, device) != 0)
+    return std::nullopt;
+  return arch_of(major, minor);
+}
+
 std::string why_unavailable() {
   const auto& d = driver();
   if (!d) return d.error().what();

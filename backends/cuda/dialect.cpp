@@ -17,7 +17,24 @@ constexpr const char* kAllLanes = "0xffffffffu";
 const clike::HelperStyle kStyle{"static __device__ __forceinline__ ", "__shfl_xor_sync(0xffffffffu, {0}, {1})",
                                 "__shfl_up_sync(0xffffffffu, {0}, {1})", "::min", "::max"};
 
-std::int64_t padded_bytes(const Memory& m) { return (m.count * size_of(m.dtype) + 15) / 16 * 16; }
+constexpr int kPanelAlign = 1024;  // bytes: 8 rows of a panel, which the hardware takes for one pattern
+
+/// Where arrays of threadgroup memory begin, by memory, and last the bytes of all: panels stand first, at their
+/// multiples.
+std::vector<std::int64_t> shared_places(const Kernel& k) {
+  std::vector<std::int64_t> places(k.memories.size() + 1);
+  std::int64_t end = 0;
+  for (const bool panels : {true, false})
+    for (std::size_t i = 0; i < k.memories.size(); ++i) {
+      const Memory& m = k.memories[i];
+      if (m.space != Space::Threadgroup || (m.layout != Layout::Plain) != panels) continue;
+      places[i] = end;
+      const std::int64_t align = panels ? kPanelAlign : 16;
+      end += (m.count * size_of(m.dtype) + align - 1) / align * align;
+    }
+  places.back() = end;
+  return places;
+}
 
 std::string shape_of(const Memory& m) {
   std::string text;
@@ -104,6 +121,10 @@ std::string own_helper(const clike::Need& need) {
         "  asm(\"{1}.NaN.f32 %0, %1, %2;\" : \"=f\"(r) : \"f\"(x), \"f\"(y));\n  return r;\n}}\n",
         f, need.name);
   }
+  if (need.name == "fast_exp2")
+    return f +
+           "float fast_exp2(float x) {\n  float y;\n  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));\n"
+           "  return y;\n}\n";
   if (need.name == "to_float") {
     const bool h = t == DType::F16;
     return fmt::format(
@@ -119,9 +140,7 @@ std::string own_helper(const clike::Need& need) {
 }  // namespace
 
 std::int64_t dynamic_shared_bytes(const Kernel& kernel) {
-  std::int64_t bytes = 0;
-  for (const Memory& m : kernel.memories)
-    if (m.space == Space::Threadgroup) bytes += padded_bytes(m);
+  const std::int64_t bytes = shared_places(kernel).back();
   return bytes > kStaticShared ? bytes : 0;
 }
 
@@ -181,6 +200,8 @@ std::string CudaDialect::function(Op op, Type t) const {
       return "rintf";
     case Op::FastExp:
       return "__expf";
+    case Op::FastExp2:
+      return "";
     case Op::Popcount:
       return "__popc";
     case Op::Clz:
@@ -288,8 +309,11 @@ std::string CudaDialect::head(const Kernel& k, const std::vector<std::string>& n
   std::vector<std::pair<std::string, std::string>> parameters;
   std::string locals;
   const std::int64_t dynamic = dynamic_shared_bytes(k);
-  std::int64_t offset = 0;
-  if (dynamic) locals += "  extern __shared__ __align__(16) unsigned char mt_shared[];\n";
+  const std::vector<std::int64_t> places = shared_places(k);
+  const bool panels =
+      std::any_of(k.memories.begin(), k.memories.end(), [](const Memory& m) { return m.layout != Layout::Plain; });
+  if (dynamic)
+    locals += fmt::format("  extern __shared__ __align__({}) unsigned char mt_shared[];\n", panels ? kPanelAlign : 16);
   for (std::size_t i = 0; i < k.memories.size(); ++i) {
     const Memory& m = k.memories[i];
     const std::string T = type({m.dtype});
@@ -298,11 +322,13 @@ std::string CudaDialect::head(const Kernel& k, const std::vector<std::string>& n
       parameters.emplace_back(fmt::format("{}{}* __restrict__ {}", m.access == Access::In ? "const " : "", T, names[i]),
                               shape_of(m));
     } else if (m.space == Space::Threadgroup && dynamic) {
-      locals += fmt::format("  {0}* {1} = ({0}*)(mt_shared + {2});\n", T, names[i], offset);
-      offset += padded_bytes(m);
+      locals += fmt::format("  {0}* {1} = ({0}*)(mt_shared + {2});\n", T, names[i], places[i]);
     } else {
       locals += fmt::format("  {}{}{} {}[{}];\n", m.space == Space::Threadgroup ? "__shared__ " : "",
-                            vector_memories[i] ? "alignas(16) " : "", T, names[i], m.count);
+                            m.layout != Layout::Plain ? fmt::format("alignas({}) ", kPanelAlign)
+                            : vector_memories[i]      ? "alignas(16) "
+                                                      : "",
+                            T, names[i], m.count);
     }
   }
   for (std::size_t i = 0; i < k.scalars.size(); ++i) {

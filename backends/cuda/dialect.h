@@ -34,6 +34,9 @@ class CudaDialect final : public clike::Dialect {
                           clike::Needs& needs) const override;
   std::string copy_async(int bytes, const std::string& to, const std::string& from, const std::string& exist,
                          clike::Needs& needs) const override;
+  std::vector<std::string> mma_team(const clike::TeamProduct& p, clike::Needs& needs) const override;
+  std::vector<std::string> mma_wait(int pending, const std::vector<std::string>& sums,
+                                    const std::vector<std::string>& held, clike::Needs& needs) const override;
   std::string copy_group(const Inst& inst, clike::Needs& needs) const override;
   std::string head(const Kernel& k, const std::vector<std::string>& names, const std::vector<Op>& ids,
                    const std::vector<bool>& vector_memories, clike::Needs& needs) const override;

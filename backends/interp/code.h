@@ -45,7 +45,8 @@ struct Node {
   int memory = -1, from = -1;
   std::uint64_t identity = 0;  // of the combination
   std::vector<int> blocks;     // regions
-  // Control: what moves at the entry, at the end of each round, and to the results. See run_control.cpp.
+  // Control: what moves at the entry, at the end of each round, and to the results. See run_control.cpp. Products of
+  // teams: from which acc blocks `next` come.
   std::vector<Move> enter, next, leave, leave_else;
   bool staged = false;  // `next` reads what it overwrites
   Slot index;           // For

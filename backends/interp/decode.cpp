@@ -213,6 +213,12 @@ class Decoder {
     if (!n.in.empty()) n.widen = widen_of(n.in[0].dtype);
   }
 
+  /// The last operands are acc blocks, which become the results.
+  void blocks(const Inst& inst, Node& n) {
+    const std::size_t first = inst.in.size() - inst.out.size();
+    for (std::size_t k = 0; k < inst.out.size(); ++k) n.next.push_back({n.in[first + k], slot(inst.out[k])});
+  }
+
   void choose(const Inst& inst, Node& n) {
     switch (inst.op) {
       case Op::TileFill:
@@ -235,6 +241,16 @@ class Decoder {
         return touches(inst, n, &run_copy_commit);
       case Op::CopyWait:
         return touches(inst, n, &run_copy_wait);
+      case Op::TileWait:
+      case Op::MmaFence:
+        n.run = &run_nothing;
+        return;
+      case Op::MmaWait:
+        n.run = &run_mma_wait;
+        return blocks(inst, n);
+      case Op::MmaTeam:
+        blocks(inst, n);
+        return touches(inst, n, &run_mma_team);
       case Op::LoadMatrix:
         return touches(inst, n, &run_load_matrix);
       case Op::MmaBlock:

@@ -73,6 +73,10 @@ class InterpDevice final : public Device {
   }
 
   bool set_option(std::string_view name, std::int64_t value) override {
+    if (name == "threadgroup_kib" && value >= 1) {
+      info_.limits.threadgroup_bytes = value * 1024;
+      return true;
+    }
     return interp::set_option(options_, name, value);
   }
 

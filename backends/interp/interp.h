@@ -9,7 +9,8 @@
 
 namespace mt::interp {
 
-/// Switches of the device, set by name through Device::set_option.
+/// Switches of the device, set by name through Device::set_option. Beside them "threadgroup_kib", at least 1: how much
+/// threadgroup memory it has, 32 KiB else; for what was planned for another target.
 struct Options {
   bool nan_birth = false;  // "nan_birth", 0 or 1: an op that makes a NaN of operands that are none is an Error
   /// "max_steps", at least 1: instructions times threads that one threadgroup may spend before it counts as endless.

@@ -240,32 +240,98 @@ void run_load_matrix(Machine& m, const Node& n) {
   });
 }
 
+namespace {
+
+/// The rows x cols elements of a block that a simdgroup holds.
+std::vector<float> gather(const Machine& m, const BlockLayout& layout, const Slot& slot, int s) {
+  std::vector<float> block(static_cast<std::size_t>(layout.rows * layout.cols), NAN);
+  for (int l = 0; l < kLanes; ++l)
+    for (int e = 0; e < layout.count(); ++e) {
+      const auto [r, c] = layout.at(l, e);
+      block[static_cast<std::size_t>(r * layout.cols + c)] =
+          as_f32(slot.dtype, m.data(slot, s), static_cast<std::size_t>(e * kLanes + l));
+    }
+  return block;
+}
+void scatter(const Machine& m, const BlockLayout& layout, const Slot& slot, int s, const std::vector<float>& block) {
+  for (int l = 0; l < kLanes; ++l)
+    for (int e = 0; e < layout.count(); ++e) {
+      const auto [r, c] = layout.at(l, e);
+      floats(m, slot, s)[e * kLanes + l] = block[static_cast<std::size_t>(r * layout.cols + c)];
+    }
+}
+/// acc += lhs * rhs, all row-major.
+void multiply(const UnitInfo& unit, std::vector<float>& acc, const std::vector<float>& lhs,
+              const std::vector<float>& rhs) {
+  for (int r = 0; r < unit.acc.rows; ++r)
+    for (int k = 0; k < unit.lhs.cols; ++k)
+      for (int c = 0; c < unit.acc.cols; ++c)
+        acc[static_cast<std::size_t>(r * unit.acc.cols + c)] +=
+            lhs[static_cast<std::size_t>(r * unit.lhs.cols + k)] * rhs[static_cast<std::size_t>(k * unit.rhs.cols + c)];
+}
+
+}  // namespace
+
 void run_mma_block(Machine& m, const Node& n) {
   const UnitInfo& unit = info(static_cast<MatrixUnit>(inst(n).index));
-  const auto gather = [&](const BlockLayout& layout, const Slot& slot, int s) {
-    std::vector<float> block(static_cast<std::size_t>(layout.rows * layout.cols), NAN);
-    for (int l = 0; l < kLanes; ++l)
-      for (int e = 0; e < layout.count(); ++e) {
-        const auto [r, c] = layout.at(l, e);
-        block[static_cast<std::size_t>(r * layout.cols + c)] =
-            as_f32(slot.dtype, m.data(slot, s), static_cast<std::size_t>(e * kLanes + l));
-      }
-    return block;
-  };
   each_simd(m, [&](int s) {
-    std::vector<float> acc = gather(unit.acc, n.in[0], s);
-    const std::vector<float> lhs = gather(unit.lhs, n.in[1], s), rhs = gather(unit.rhs, n.in[2], s);
-    for (int r = 0; r < unit.acc.rows; ++r)
-      for (int k = 0; k < unit.lhs.cols; ++k)
-        for (int c = 0; c < unit.acc.cols; ++c)
-          acc[static_cast<std::size_t>(r * unit.acc.cols + c)] += lhs[static_cast<std::size_t>(r * unit.lhs.cols + k)] *
-                                                                  rhs[static_cast<std::size_t>(k * unit.rhs.cols + c)];
-    for (int l = 0; l < kLanes; ++l)
-      for (int e = 0; e < unit.acc.count(); ++e) {
-        const auto [r, c] = unit.acc.at(l, e);
-        floats(m, n.out, s)[e * kLanes + l] = acc[static_cast<std::size_t>(r * unit.acc.cols + c)];
-      }
+    std::vector<float> acc = gather(m, unit.acc, n.in[0], s);
+    multiply(unit, acc, gather(m, unit.lhs, n.in[1], s), gather(m, unit.rhs, n.in[2], s));
+    scatter(m, unit.acc, n.out, s, acc);
   });
 }
+
+/// The whole product at once, for each simdgroup by itself; that all are there and read one operand the verifier knows.
+void run_mma_team(Machine& m, const Node& n) {
+  const UnitInfo& unit = info(MatrixUnit::Mma16);
+  const Access a(m, n, 1);
+  const bool by = n.from >= 0, down = inst(n).transposed;
+  const Access left(m, n, 1, by ? n.from : n.memory, by ? 1 : 0);
+  const std::size_t sums = n.next.size(), deep = static_cast<std::size_t>(inst(n).index);
+  const std::size_t rows = by ? 1 : (n.in.size() - 1 - sums) / deep, cols = sums / rows;
+  const DType held = a.c.plan->memory->dtype;
+  each_simd(m, [&](int s) {
+    const std::int64_t base = uniform(m, n, 0, s), own = by ? uniform(m, n, 1, s) : 0;
+    if (by && own - uniform(m, n, 1, s / kTeam * kTeam) != s % kTeam * std::int64_t{16} * kPanelColumns)
+      m.fail(n, "the rows of the team's simdgroups do not follow each other");
+    /// Block (row, col) of an operand; `turned`: memory holds columns where the operand has rows.
+    const auto block_of = [&](const Access& from, std::int64_t first, const BlockLayout& layout, std::size_t row,
+                              std::size_t col, bool turned) {
+      const bool swizzled = from.c.plan->memory->layout == Layout::Swizzled;
+      std::vector<float> block(static_cast<std::size_t>(layout.rows * layout.cols));
+      for (int i = 0; i < layout.rows; ++i)
+        for (int j = 0; j < layout.cols; ++j) {
+          const std::int64_t r = static_cast<std::int64_t>(row) * layout.rows + i,
+                             c = static_cast<std::int64_t>(col) * layout.cols + j;
+          std::int64_t at = first + (turned ? c * kPanelColumns + r : r * kPanelColumns + c);
+          if (swizzled) at ^= at / kPanelColumns % 8 * 8;
+          const int element = i * layout.cols + j, thread = s * kLanes + lane_of(element);
+          from.check(at, thread);
+          from.read(at, thread);
+          block[static_cast<std::size_t>(element)] = as_f32(held, from.c.data, static_cast<std::size_t>(at));
+        }
+      return block;
+    };
+    std::vector<std::vector<float>> acc;
+    for (const Move& block : n.next) acc.push_back(gather(m, unit.acc, block.from, s));
+    for (std::size_t k = 0; k < deep; ++k)
+      for (std::size_t c = 0; c < cols; ++c) {
+        const std::vector<float> rhs = block_of(a, base, unit.rhs, k, c, down);
+        for (std::size_t r = 0; r < rows; ++r)
+          multiply(unit, acc[r * cols + c],
+                   by ? block_of(left, own, unit.lhs, 0, k, false) : gather(m, unit.lhs, n.in[1 + r * deep + k], s),
+                   rhs);
+      }
+    for (std::size_t b = 0; b < sums; ++b) scatter(m, unit.acc, n.next[b].to, s, acc[b]);
+  });
+}
+
+void run_mma_wait(Machine& m, const Node& n) {
+  each_simd(m, [&](int s) {
+    for (const Move& block : n.next) std::copy_n(m.data(block.from, s), block.to.simd_bytes(), m.data(block.to, s));
+  });
+}
+
+void run_nothing(Machine&, const Node&) {}
 
 }  // namespace mt::interp

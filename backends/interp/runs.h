@@ -41,6 +41,9 @@ void run_copy_commit(Machine& m, const Node& n);
 void run_copy_wait(Machine& m, const Node& n);
 void run_load_matrix(Machine& m, const Node& n);
 void run_mma_block(Machine& m, const Node& n);
+void run_mma_team(Machine& m, const Node& n);
+void run_mma_wait(Machine& m, const Node& n);
+void run_nothing(Machine& m, const Node& n);
 
 // run_control.cpp
 void run_set(Machine& m, const Node& n);

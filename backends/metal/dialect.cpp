@@ -135,6 +135,8 @@ std::string MetalDialect::function(Op op, Type t) const {
       return "precise::fmod";
     case Op::FastExp:
       return "fast::exp";
+    case Op::FastExp2:
+      return "fast::exp2";
     case Op::Round:
       return "rint";
     case Op::Fma:

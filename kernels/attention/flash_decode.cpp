@@ -167,14 +167,14 @@ struct FlashDecode {
     const U32 first_head = kv_head * (used / queries);
     const auto asked = matrix(q.at(batch, first_head), dim, used, dim);
     const auto query = each(cols / depth, [&](int i) { return load_lhs(asked.at(0, i * depth), rows, depth); });
-    const F32 to_base2 = scale * kLog2E;
+    const F32 unit = Flash::unit(scale);
     Flash found(rows, cols, piece);
     const auto first_of = [&](const U32& step) { return begin + (step * int{simds} + simd_id()) * int{keys}; };
     const auto visit = [&](const U32& place, const Matrix<T>& key, const Matrix<T>& value) {
       TileVar<Acc> logits(Acc::fill(rows, keys, 0.f));
       for (int i = 0; i < cols / depth; ++i)
         logits = mma(logits.get(), query[static_cast<std::size_t>(i)], load_rhs_t(key.at(0, i * depth), depth, keys));
-      logits = map(logits.get(), [&](F32 s, U32, U32) { return s * to_base2; });
+      if_(scale < 0.f, [&] { logits = map(logits.get(), [](F32 s, U32, U32) { return -s; }); });
       const bool tail = causal && queries > 1;
       const U32 from = all.at(place), last = from + int{keys};
       const Bool inside = place + int{keys} <= end, below = tail ? inside & (last + (queries - 1) <= n) : inside;
@@ -187,7 +187,7 @@ struct FlashDecode {
           return select(window ? before & near() : before, s, -inf);
         });
       });
-      found.add<T>(logits, [&](int d, int width) { return load_rhs(value.at(0, d), keys, width); });
+      found.add<T>(logits, unit, [&](int d, int width) { return load_rhs(value.at(0, d), keys, width); });
     };
     // The rows of the cache from a place on, as many as a tile has.
     const auto rows_from = [&](const auto& cache, const U32& place) {
@@ -289,7 +289,7 @@ struct FlashDecode {
                         .kv_stride = in.size("kv_stride"),
                         .scale = in.real("scale"),
                         .causal = causal,
-                        .weights = kOperandRounding<T>};
+                        .weights = Flash::weight_rounding<T>()};
     if (window) {
       a.window = in.size("window");
       a.sink_end = in.size("sink_end");

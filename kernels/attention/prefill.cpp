@@ -46,6 +46,7 @@ struct Prefill {
   Tunable piece{"piece", 16, {16, 32, 64, 128, 256}};     // columns of the values in one product
   Tunable depth{"depth", 16, {8, 16, 32, 64, 128, 256}};  // of one product of queries and keys
   bool causal = true, hold_query = true;
+  bool panels = false;  // queries, keys and values lie in panels, for products of teams
   std::optional<Mask<T>> added;
   std::optional<Mask<u8>> shown;
   std::optional<Window> window;  // of causal kernels
@@ -67,6 +68,18 @@ struct Prefill {
     contract(p);
     dim = static_cast<int>(p["head_dim"]);
     cols = Flash::padded(dim, traits.gpu);
+    panels = traits.teams && size_of(dtype_of<T>) == 2 && dim > 32;
+    if (panels) {
+      cols = (dim + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+      hold_query = false;
+      simds = 4;
+      rows = 16;
+      stages = 2;
+      keys = 64;
+      piece = kPanelColumns;
+      depth = kPanelColumns;
+      return;
+    }
     if (!traits.gpu) {
       simds = 1;
       rows = 64;
@@ -91,38 +104,51 @@ struct Prefill {
   Launch launch(const Problem& p) const {
     require(cols % depth == 0 && cols % piece == 0,
             "depth and piece must divide head_dim, rounded up to a multiple of 16 on GPUs");
-    return {.groups = {ceil_div(p["q_len"], simds * rows), p["n_q_heads"], p["batch"]}, .threads = simds * kLanes};
+    if (panels)
+      require(rows == 16 && stages > 0 && depth <= kPanelColumns && piece <= kPanelColumns,
+              "panels take 16 rows, stages, and at most 64 columns for depth and piece");
+    return {.groups = {p["n_q_heads"], ceil_div(p["q_len"], simds * rows), p["batch"]}, .threads = simds * kLanes};
   }
 
   void body() const {
     const int together = simds * rows;
-    const U32 head = group_id(1), batch = group_id(2), kv_head = head / (n_q_heads / n_kv_heads);
-    // The last queries see most keys: they start first.
+    const U32 head = group_id(), batch = group_id(2), kv_head = head / (n_q_heads / n_kv_heads);
+    // The last queries see most keys: those of all heads start first.
     const U32 tiles = (q_len + (together - 1)) / together;
-    const U32 first = (tiles - 1u - group_id()) * together, own = first + simd_id() * int{rows};
+    const U32 first = (tiles - 1u - group_id(1)) * together, own = first + simd_id() * int{rows};
     const auto asked = matrix(q.at(batch, head), dim, q_len, dim).at(own, 0);
-    const auto load_query = [&](int i) { return load_lhs(asked.at(0, i * depth), rows, depth); };
+    std::optional<TileRing<T>> queries;
+    if (panels) queries.emplace("queries", together, cols, 1, RingOf::Group, Layout::Panels);
+    const auto load_query = [&](int i) {
+      if (!panels) return load_lhs(asked.at(0, i * depth), rows, depth);
+      const int col = i * depth;
+      return load_lhs(queries->at(U32(0), panel_of(col)).at(simd_id() * int{rows}, in_panel(col)), rows, depth);
+    };
     // Held from tile to tile, or read again for each where registers are short.
     const auto held = each(hold_query ? cols / depth : 0, load_query);
     const auto query = [&](int i) { return hold_query ? held[static_cast<std::size_t>(i)] : load_query(i); };
     const U32 seen = causal ? after(first + together + k_len, q_len) : U32(k_len);
     const U32 end = min(k_len, seen), steps = (end + (keys - 1)) / int{keys};
-    const F32 to_base2 = scale * kLog2E;
+    const F32 to_base2 = scale * kLog2E, unit = added ? F32(1.f) : Flash::unit(scale);
     // The first query's window begins at key first + k_len + 1 - q_len - back.
     const U32 back = window ? min(window->keys, k_len) : U32(0);
     const U32 skipped = window ? after(first + k_len + 1u, q_len + back) / int{keys} : U32(0);
 
     Flash walk = window ? Flash(rows, cols, piece, window->sinks.load(head) * kLog2E) : Flash(rows, cols, piece);
-    const auto visit = [&](const U32& step, const Matrix<T>& key, const Matrix<T>& value) {
+    // key(c), value(c): the tile's rows from column c on.
+    const auto product = [&](auto&& key) {
+      Acc sum = Acc::fill(rows, keys, 0.f);
+      for (int i = 0; i < cols / depth; ++i) sum = mma(sum, query(i), load_rhs_t(key(i * depth), depth, keys));
+      return sum;
+    };
+    const auto visit = [&](const U32& step, const Acc& products, auto&& value) {
       const U32 from = step * int{keys};
-      TileVar<Acc> logits(Acc::fill(rows, keys, 0.f));
-      for (int i = 0; i < cols / depth; ++i)
-        logits = mma(logits.get(), query(i), load_rhs_t(key.at(0, i * depth), depth, keys));
+      TileVar<Acc> logits(products);
       if (added) {
         const Acc bias = load_acc(added_rows(batch, head).at(own, from), rows, keys);
         logits = map(logits.get(), bias, [&](F32 s, F32 b, U32, U32) { return fma(b, kLog2E, s * to_base2); });
       } else {
-        logits = map(logits.get(), [&](F32 s, U32, U32) { return s * to_base2; });
+        if_(scale < 0.f, [&] { logits = map(logits.get(), [](F32 s, U32, U32) { return -s; }); });
       }
       const U32 last = from + int{keys};
       const Bool inside = last <= k_len, below = causal ? inside & (last + q_len <= own + k_len + 1u) : inside;
@@ -140,22 +166,33 @@ struct Prefill {
           const auto flags = shown->values.at(min(batch, shown->batch - 1u), min(head, shown->heads - 1u), row);
           return select(flags.load(at) != 0u, s, -inf);
         });
-      walk.add<T>(logits, [&](int d, int width) { return load_rhs(value.at(0, d), keys, width); });
+      walk.add<T>(logits, unit, [&](int d, int width) { return load_rhs(value(d), keys, width); });
     };
     const auto key_rows = k.at(batch, kv_head), value_rows = v.at(batch, kv_head);
     if (stages == 0) {
       const Matrix<T> all_keys = matrix(key_rows, dim, k_len, dim), all_values = matrix(value_rows, dim, k_len, dim);
-      for_(skipped, steps, 1u,
-           [&](U32 step) { visit(step, all_keys.at(step * int{keys}, 0), all_values.at(step * int{keys}, 0)); });
+      for_(skipped, steps, 1u, [&](U32 step) {
+        const U32 from = step * int{keys};
+        visit(step, product([&](int c) { return all_keys.at(from, c); }),
+              [&](int c) { return all_values.at(from, c); });
+      });
     } else {
-      const TileRing<T> key_ring("keys", keys, cols, stages), value_ring("values", keys, cols, stages);
+      const Layout layout = panels ? Layout::Panels : Layout::Plain;
+      const TileRing<T> key_ring("keys", keys, cols, stages, RingOf::Group, layout),
+          value_ring("values", keys, cols, stages, RingOf::Group, layout);
+      const auto part = [&](const TileRing<T>& ring, const U32& slot, int c) {
+        return panels ? ring.at(slot, panel_of(c)).at(0, in_panel(c)) : ring.at(slot).at(0, c);
+      };
+      // They arrive with the first tiles.
+      if (panels) queries->fetch(U32(0), q.at(batch, head), first, 0, q_len, dim, dim);
       const auto fetch = [&](const U32& step, const U32& slot) {
         const U32 from = (skipped + step) * int{keys};
         key_ring.fetch(slot, key_rows, from, 0, k_len, dim, dim);
         value_ring.fetch(slot, value_rows, from, 0, k_len, dim, dim);
       };
       pipelined(steps - skipped, stages, RingOf::Group, fetch, [&](const U32& step, const U32& slot) {
-        visit(skipped + step, key_ring.at(slot), value_ring.at(slot));
+        visit(skipped + step, product([&](int c) { return part(key_ring, slot, c); }),
+              [&](int c) { return part(value_ring, slot, c); });
       });
     }
     const Rows inverse = walk.inverse();
@@ -164,6 +201,8 @@ struct Prefill {
       store(result.at(0, d), map(sum, inverse, [](F32 o, F32 i, U32, U32) { return o * i; }));
     });
   }
+  static int panel_of(int col) { return col / kPanelColumns * kPanelColumns; }
+  static U32 in_panel(int col) { return U32(static_cast<u32>(col % kPanelColumns)); }
   /// The mask's rows for a head; all of them are one where it has one.
   Matrix<T> added_rows(const U32& batch, const U32& head) const {
     const auto values = added->values.at(min(batch, added->batch - 1u), min(head, added->heads - 1u));
@@ -181,7 +220,7 @@ struct Prefill {
                         .n_kv = in.size("k_len"),
                         .scale = in.real("scale"),
                         .causal = causal,
-                        .weights = kOperandRounding<T>};
+                        .weights = Flash::weight_rounding<T>()};
     if (window) {
       a.window = in.size("window");
       for (std::int64_t h = 0; h < a.heads; ++h) a.sink_logits.push_back(in["sinks"].at(h % heads));

@@ -12,7 +12,15 @@ Vec<f32> exp_for(const Vec<f32>& x) {
   else
     return exp(x);
 }
-/// What an exponential by exp_for may be off by, relative to it, beyond what exp is.
+/// 2^x, likewise; for 16 bits 0 instead of what is below the least normal number of f32.
+template <class T>
+F32 exp2_for(const F32& x) {
+  if constexpr (size_of(dtype_of<T>) == 2)
+    return fast_exp2(x);
+  else
+    return exp2(x);
+}
+/// What an exponential by exp_for or exp2_for may be off by, relative to it, beyond what exp is.
 template <class T>
 inline constexpr double kExpLoss = size_of(dtype_of<T>) == 2 ? 0x1p-15 : 0;
 

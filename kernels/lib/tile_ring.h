@@ -1,5 +1,6 @@
 // Tiles of a matrix on their way through threadgroup memory: some are multiplied while the next ones arrive.
 #pragma once
+#include <algorithm>
 #include <string>
 
 #include "mt/dsl/dsl.h"
@@ -29,17 +30,23 @@ void share_out(int all, const U32& own, int sharing, F&& body) {
 enum class RingOf { Group, Simd };  // who shares the tiles: all threads, or each simdgroup has its own
 
 /// `stages` tiles of rows x cols elements. Rows are padded by 16 bytes, so that the same columns of neighbouring rows
-/// lie in different banks.
+/// lie in different banks; or the tiles lie in panels of 64 columns, which products of four simdgroups read in place.
 template <Storage T>
 class TileRing {
  public:
-  TileRing(const std::string& name, int rows, int cols, int stages, RingOf of = RingOf::Group)
+  TileRing(const std::string& name, int rows, int cols, int stages, RingOf of = RingOf::Group,
+           Layout layout = Layout::Plain)
       : rows_(rows),
         cols_(cols),
-        stride_(padded(cols)),
+        stride_(layout == Layout::Plain ? padded(cols) : kPanelColumns),
+        tile_(rows * (layout == Layout::Plain ? stride_ : cols)),
         stages_(stages),
         of_(of),
-        memory_(name, std::int64_t{of == RingOf::Simd ? simd_count() : 1} * stages * rows * padded(cols)) {}
+        layout_(layout),
+        memory_(name, std::int64_t{of == RingOf::Simd ? simd_count() : 1} * stages * tile_, layout) {
+    require(layout == Layout::Plain || (cols % kPanelColumns == 0 && rows % 8 == 0),
+            "a tile in panels has a multiple of 64 columns and of 8 rows");
+  }
 
   static constexpr int kRun = 16 / size_of(dtype_of<T>);  // elements of one copy
   static int padded(int cols) { return cols + kRun; }
@@ -58,31 +65,39 @@ class TileRing {
       const U32 r = i / runs, c = i % runs * kRun;
       // Equivalent if first_operand of add: rows past the end of an expert's part are other rows of x, and not stored.
       const U32 exist = select(row + r < total_rows, total_cols - min(total_cols, col + c), 0u);
-      copy_async(memory_, slot + r * stride_ + c, from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
+      copy_async(memory_, slot + inside(r, c), from, cast<u64>(row + r) * ld + cast<u64>(col + c), kRun, exist);
     });
   }
-  Matrix<T> at(const U32& stage) const { return matrix(memory_, begin(stage), stride_); }
+  /// A tile; of one in panels the 64 columns from `col` on.
+  Matrix<T> at(const U32& stage, int col = 0) const {
+    const U32 first = begin(stage);
+    return matrix(memory_, layout_ == Layout::Plain ? first + col : first + col * rows_, stride_);
+  }
   /// Index in memory() of element (row, col) of a tile.
-  U32 place(const U32& stage, const U32& row, const U32& col) const { return begin(stage) + row * stride_ + col; }
+  U32 place(const U32& stage, const U32& row, const U32& col) const { return begin(stage) + inside(row, col); }
   /// Stores neighbouring elements from a place on, rounded once to T.
   void put(const U32& place, const Vec<f32>& values, Here here = Here::current()) const {
     detail::store(memory_.memory(), place.id(), values.id(), here);
   }
 
  private:
-  U32 begin(const U32& stage) const {
-    return (of_ == RingOf::Simd ? simd_id() * stages_ + stage : stage) * (rows_ * stride_);
+  U32 begin(const U32& stage) const { return (of_ == RingOf::Simd ? simd_id() * stages_ + stage : stage) * tile_; }
+  U32 inside(const U32& row, const U32& col) const {
+    if (layout_ == Layout::Plain || cols_ == kPanelColumns) return row * stride_ + col;
+    return col / kPanelColumns * (rows_ * kPanelColumns) + row * stride_ + col % kPanelColumns;
   }
-  int rows_, cols_, stride_, stages_;
+  int rows_, cols_, stride_, tile_, stages_;
   RingOf of_;
+  Layout layout_;
   Shared<T> memory_;
 };
 
 /// use(step, stage) for every step, with what fetch(step, stage) has begun to bring into that stage of rings; the next
-/// stages - 1 steps are on their way meanwhile. `of` says who shares the rings.
+/// stages - 1 steps are on their way meanwhile. `of` says who shares the rings. Where use() makes `behind` products,
+/// not 0, these may run on until the next ones have begun; then a step less is on its way.
 template <class Fetch, class Use>
-void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use) {
-  const int ahead = stages - 1;
+void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use, int behind = 0) {
+  const int ahead = std::max(stages - (behind > 0 ? 2 : 1), 0);
   const auto meet = [&] {
     if (of == RingOf::Simd)
       simd_barrier();
@@ -98,8 +113,12 @@ void pipelined(const U32& steps, int stages, RingOf of, Fetch&& fetch, Use&& use
     if (ahead == 0) begin(step);
     copy_wait(ahead == 0 ? 0 : ahead - 1);
     meet();
-    if (ahead > 0) begin(step + ahead);  // into what the step before has used
+    // Into what the step before has used, or with products that run on the one before that.
+    const bool first = ahead > 0 && behind == 0;
+    if (first) begin(step + ahead);
     use(step, step % stages);
+    if (ahead > 0 && !first) begin(step + ahead);
+    if (behind > 0) products_wait(behind);
     if (ahead == 0) meet();
   });
 }

@@ -6,7 +6,9 @@
 // threadgroup memory, `stages` deep; a CPU packs them straight from the matrices.
 // Where a product has few tiles its depth is split among threadgroups, and a second launch adds the parts up.
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "kernels/lib/tile_ring.h"
 #include "mt/oracle/matmul.h"
@@ -63,13 +65,16 @@ struct Gemm {
   Tunable depth{"depth", 16, {8, 16, 32, 64}};                                       // of one product of a simdgroup
   Tunable ring{"stages", 2, {1, 2, 3, 4, 5, 6}};  // tiles in threadgroup memory; 0: none
   Tunable splits{"splits", 1};                    // of the depth
+  Tunable behind{"behind", 0, {0, 1}};            // products that run on into the next step
   Tunable raster{"raster", 8};                    // rows of tiles that are walked together
 
   std::optional<Addend<T>> addend;
-  int block = 0;  // that a mask counts, a square
+  int block = 0;        // that a mask counts, a square
+  bool panels = false;  // the right operand lies in panels, for products of teams
 
   void plan(const Problem& p, TargetTraits traits) {
     const std::int64_t rows = p["m"], cols = p["n"];
+    panels = false;
     if (kMasked) {  // a tile and a step lie within one block each
       block = static_cast<int>(p["block"]);
       simds_m = simds_n = traits.gpu ? 2 : 1;
@@ -97,6 +102,17 @@ struct Gemm {
     simds_m = bm >= 64 ? 2 : 1;
     simds_n = 2;
     ring = large ? 4 : 2;
+    if (traits.teams && !wide && rows > 64 && cols > 64) {  // each simdgroup has 16 rows or 32, and all columns
+      panels = true;
+      const bool many = ceil_div(rows, 128) * ceil_div(cols, 256) >= 128;
+      bm = 128;
+      bn = many ? 256 : 128;
+      bk = depth = kPanelColumns;
+      simds_m = 8;
+      simds_n = 1;
+      ring = 4;
+      behind = 1;
+    }
     // Large GPUs have some 132 cores: so many tiles fill them once.
     const std::int64_t tiles = ceil_div(rows, bm) * ceil_div(cols, bn), steps = ceil_div(p["k"], bk);
     int parts_wanted = 1;
@@ -116,6 +132,9 @@ struct Gemm {
     require(bm % (16 * simds_m) == 0 && bn % (16 * simds_n) == 0,
             "bm and bn must give each simdgroup a multiple of 16 rows and columns");
     require(bk % depth == 0 && depth % 8 == 0, "bk must be a multiple of depth, and that of 8");
+    require(behind == 0 || bk == depth, "products run on into the next step where each has one: bk = depth");
+    if (panels)
+      require(bk % kPanelColumns == 0 && bn % kPanelColumns == 0, "panels take multiples of 64 for bk and bn");
     if (kForm == Form::Plain)
       require(splits >= 1 && splits <= kMaxSplits, "there must be 1 to 16 splits");
     else
@@ -144,29 +163,37 @@ struct Gemm {
     const U32 row = (top + place % height) * int{bm}, col = place / height * int{bn};
     const U32 own_row = simd_id() / int{simds_n} * rows_of_simd(), own_col = simd_id() % int{simds_n} * cols_of_simd();
 
-    TileVar<Acc> acc(Acc::fill(rows_of_simd(), cols_of_simd(), 0.f));
+    Sums sums;
+    for (int c = 0; c < cols_of_simd(); c += piece())
+      sums.push_back(std::make_unique<TileVar<Acc>>(Acc::fill(rows_of_simd(), piece(), 0.f)));
     const Range own = range(row, col);
     if (ring == 0) {
       const Matrix<T> left = kATransposed ? matrix(left_view(), m, own.end, m) : matrix(left_view(), k, m, own.end);
       const Matrix<T> right = kBTransposed ? matrix(right_view(), k, n, own.end) : matrix(right_view(), n, own.end, n);
       for_(own.steps, [&](U32 step) {
         const U32 d = own.begin + step * int{bk};
-        where_kept(row, col, d, [&] { acc = product(acc, left, right, row + own_row, col + own_col, d); });
+        where_kept(row, col, d, [&] {
+          const Lhs<T> x = left_part(left, row + own_row, d);
+          *sums[0] = mma(sums[0]->get(), x, right_part(right, col + own_col, d));
+        });
       });
     } else {
-      staged(acc, row, col, own_row, own_col, own);
+      staged(sums, row, col, own_row, own_col, own);
     }
-    const U32 first_row = row + own_row, first_col = col + own_col;
-    if (splits > 1) {
-      store(matrix(parts.at(group_id(1)), n, m, n).at(first_row, first_col), acc.get());
-      return;
+    int c = 0;
+    for (const auto& sum : sums) {
+      put(sum->get(), row + own_row, col + own_col + c);
+      c += piece();
     }
-    if (addend)
-      acc = map(acc.get(), [&](F32 v, U32 r, U32 c) {
-        // Elements outside the matrix are not stored; they look at one inside.
-        return with_addend(v, addend->c.at(min(first_row + r, m - 1u), min(first_col + c, n - 1u)).load(0));
-      });
-    store(matrix(out_view(), n, m, n).at(first_row, first_col), acc.get());
+  }
+  void put(const Acc& sum, const U32& first_row, const U32& first_col) const {
+    if (splits > 1) return store(matrix(parts.at(group_id(1)), n, m, n).at(first_row, first_col), sum);
+    const auto to = matrix(out_view(), n, m, n).at(first_row, first_col);
+    if (!addend) return store(to, sum);
+    store(to, map(sum, [&](F32 v, U32 r, U32 c) {
+            // Elements outside the matrix are not stored; they look at one inside.
+            return with_addend(v, addend->c.at(min(first_row + r, m - 1u), min(first_col + c, n - 1u)).load(0));
+          }));
   }
   View<T, true, false> left_view() const {
     if constexpr (kGather)
@@ -225,20 +252,27 @@ struct Gemm {
       out.store(i, as_value(total));
     });
   }
-  /// acc plus `depth` columns of the left from (i, d) on times `depth` rows of the right from (d, j) on.
-  Acc product(const Acc& acc, const Matrix<T>& left, const Matrix<T>& right, const U32& i, const U32& j,
-              const U32& d) const {
-    const Lhs<T> x = kATransposed ? load_lhs_t(left.at(d, i), rows_of_simd(), depth)
-                                  : load_lhs(left.at(i, d), rows_of_simd(), depth);
-    const Rhs<T> y = kBTransposed ? load_rhs_t(right.at(j, d), depth, cols_of_simd())
-                                  : load_rhs(right.at(d, j), depth, cols_of_simd());
-    return mma(acc, x, y);
+  static int panel_of(int col) { return col / kPanelColumns * kPanelColumns; }
+  /// Columns of the product in one tile of a simdgroup: all, or those of a panel.
+  int piece() const { return panels && !kBTransposed ? kPanelColumns : cols_of_simd(); }
+  /// `depth` columns of the left from (i, d) on.
+  Lhs<T> left_part(const Matrix<T>& left, const U32& i, const U32& d) const {
+    return kATransposed ? load_lhs_t(left.at(d, i), rows_of_simd(), depth)
+                        : load_lhs(left.at(i, d), rows_of_simd(), depth);
   }
-  void staged(TileVar<Acc>& acc, const U32& row, const U32& col, const U32& own_row, const U32& own_col,
+  /// `depth` rows of the right from (d, j) on.
+  Rhs<T> right_part(const Matrix<T>& right, const U32& j, const U32& d) const {
+    return kBTransposed ? load_rhs_t(right.at(j, d), depth, piece()) : load_rhs(right.at(d, j), depth, piece());
+  }
+  /// What they share of the columns of the threadgroup's tile.
+  using Sums = std::vector<std::unique_ptr<TileVar<Acc>>>;
+  void staged(const Sums& sums, const U32& row, const U32& col, const U32& own_row, const U32& own_col,
               const Range& own) const {
     const View<T, true, false> from_a = left_view(), from_b = right_view();
-    const TileRing<T> left("left", kATransposed ? bk : bm, kATransposed ? bm : bk, ring);
-    const TileRing<T> right("right", kBTransposed ? bn : bk, kBTransposed ? bk : bn, ring);
+    const Layout layout = panels ? Layout::Panels : Layout::Plain;
+    const TileRing<T> left("left", kATransposed ? bk : bm, kATransposed ? bm : bk, ring, RingOf::Group,
+                           kATransposed ? Layout::Plain : layout);
+    const TileRing<T> right("right", kBTransposed ? bn : bk, kBTransposed ? bk : bn, ring, RingOf::Group, layout);
     const auto fetch = [&](const U32& step, const U32& slot) {
       const U32 d = own.begin + step * int{bk};
       if (kATransposed)
@@ -250,11 +284,27 @@ struct Gemm {
       else
         right.fetch(slot, from_b, d, col, own.end, n, cast<u64>(n));
     };
-    pipelined(own.steps, ring, RingOf::Group, fetch, [&](const U32& step, const U32& slot) {
-      where_kept(row, col, own.begin + step * int{bk}, [&] {
-        for (int d = 0; d < bk; d += depth) acc = product(acc, left.at(slot), right.at(slot), own_row, own_col, U32(d));
-      });
-    });
+    pipelined(
+        own.steps, ring, RingOf::Group, fetch,
+        [&](const U32& step, const U32& slot) {
+          where_kept(row, col, own.begin + step * int{bk}, [&] {
+            for (int d = 0; d < bk; d += depth) {
+              const Lhs<T> x = panels && !kATransposed ? left_part(left.at(slot, panel_of(d)), own_row,
+                                                                   U32(static_cast<u32>(d % kPanelColumns)))
+                                                       : left_part(left.at(slot), own_row, U32(d));
+              int c = 0;
+              for (const auto& sum : sums) {
+                const Rhs<T> y = !panels        ? right_part(right.at(slot), own_col, U32(d))
+                                 : kBTransposed ? right_part(right.at(slot, panel_of(d)), own_col,
+                                                             U32(static_cast<u32>(d % kPanelColumns)))
+                                                : right_part(right.at(slot, c), U32(0), U32(d));
+                *sum = mma(sum->get(), x, y);
+                c += piece();
+              }
+            }
+          });
+        },
+        behind * (cols_of_simd() / piece()));
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

@@ -9,6 +9,9 @@ struct TargetTraits {
   bool gpu = true;
   /// Threadgroup memory that a threadgroup may have, in KiB. Kernels that stage tiles choose their sizes by it.
   int threadgroup_kib = 32;
+  /// Four simdgroups, a team, multiply together by one operand of 16-bit elements that lies in panels of threadgroup
+  /// memory, while they do other work.
+  bool teams = false;
   bool operator==(const TargetTraits&) const = default;
 };
 

@@ -72,15 +72,19 @@ std::int64_t scalar_fact(std::string_view name) {
   return it == all.end() ? 1 : it->multiple_of;
 }
 
-MemoryId array(std::string name, Space space, DType dtype, std::int64_t count, Here here) {
+MemoryId array(std::string name, Space space, DType dtype, std::int64_t count, Layout layout, Here here) {
   Kernel& k = trace().kernel;
   if (count <= 0) fail(here, fmt::format("array {} has no elements", name));
+  if (layout != Layout::Plain && (size_of(dtype) != 2 || count % kPanelGroup != 0))
+    fail(here,
+         fmt::format("array {} cannot lie in panels: they hold elements of 16 bits, {} in each whole group of 8 rows",
+                     name, kPanelGroup));
   const auto taken = [&](const std::string& n) {
     return std::any_of(k.memories.begin(), k.memories.end(), [&](const Memory& m) { return m.name == n; });
   };
   std::string unique = name;
   for (int i = 2; taken(unique); ++i) unique = fmt::format("{}_{}", name, i);
-  k.memories.push_back({.name = unique, .space = space, .dtype = dtype, .count = count, .loc = here});
+  k.memories.push_back({.name = unique, .space = space, .dtype = dtype, .count = count, .layout = layout, .loc = here});
   return static_cast<MemoryId>(k.memories.size() - 1);
 }
 

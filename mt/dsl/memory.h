@@ -30,7 +30,7 @@ ValueId offset(MemoryId m, const std::vector<Index>& coordinates, Here here);
 ValueId add_offset(ValueId base, ValueId index, Here here);
 ValueId scalar_param(std::string_view name, Here here);
 std::int64_t scalar_fact(std::string_view name);
-MemoryId array(std::string name, Space space, DType dtype, std::int64_t count, Here here);
+MemoryId array(std::string name, Space space, DType dtype, std::int64_t count, Layout layout, Here here);
 int declare_tensor(TensorParam p);
 Fill& fill_of(MemoryId tensor);
 void declare_scalar(ScalarDecl s);
@@ -76,7 +76,11 @@ template <class T, Space S>
 class Array {
  public:
   Array(std::string name, std::int64_t count, Here here = Here::current())
-      : memory_(detail::array(std::move(name), S, dtype_of<T>, count, here)) {}
+      : memory_(detail::array(std::move(name), S, dtype_of<T>, count, Layout::Plain, here)) {}
+  /// In panels: rows of 64 elements of 16 bits, whose order the target may choose; see Matrix.
+  Array(std::string name, std::int64_t count, Layout layout,
+        Here here = Here::current()) requires(S == Space::Threadgroup)
+      : memory_(detail::array(std::move(name), S, dtype_of<T>, count, layout, here)) {}
   MemoryId memory() const { return memory_; }
   Cell<T> operator[](Index i) const { return {memory_, i}; }
   Value<T> load(Index i) const { return value_from<T, Form::One>(detail::load(memory_, i.id, 1, dtype_of<T>, i.here)); }

@@ -252,6 +252,11 @@ Rows map(const Rows& a, const Rows& b, const Rows& c, F&& f, Here here = Here::c
   }));
 }
 
+/// Waits until all but the simdgroup's last `pending` products have read their operands. Where products run beside the
+/// work they otherwise end before the next barrier; this lets some run on, and what they read must stay as it is.
+inline void products_wait(int pending, Here here = Here::current()) {
+  trace().effect({.op = Op::TileWait, .index = pending}, here);
+}
 /// Starts to copy `lanes` elements (4, 8 or 16 bytes) from a tensor to threadgroup memory, of which `exist` exist and
 /// the others become 0. Targets without such copies copy at once. See copy_wait.
 template <class T, bool W>

@@ -98,7 +98,8 @@ Kernel Trace::finish() {
   walk(kernel, RegionId::Root, [&](InstId i) {
     const Inst& inst = kernel.at(i);
     if (inst.op == Op::Param) scalar[static_cast<std::size_t>(inst.index)] = true;
-    if (const MemoryId m = read_by(inst); m != MemoryId::None) loaded[index_of(m)] = true;
+    for (const MemoryId m : read_by(inst))
+      if (m != MemoryId::None) loaded[index_of(m)] = true;
     if (const MemoryId m = written_by(inst); m != MemoryId::None) stored[index_of(m)] = true;
   });
   std::vector<int> memory_to(kernel.memories.size(), -1), scalar_to(kernel.scalars.size(), -1);

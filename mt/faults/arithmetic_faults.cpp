@@ -37,18 +37,18 @@ bool orders_operands(const Kernel&, const Inst& i) {
 /// The op that is easily written in its place.
 std::optional<Op> neighbour(Op op) {
   static constexpr Op kPairs[][2] = {
-      {Op::Add, Op::Sub},     {Op::Sub, Op::Add},     {Op::Mul, Op::Add},      {Op::Div, Op::Mul},
-      {Op::Rem, Op::Div},     {Op::Min, Op::Max},     {Op::Max, Op::Min},      {Op::And, Op::Or},
-      {Op::Or, Op::And},      {Op::Xor, Op::Or},      {Op::Shl, Op::Shr},      {Op::Shr, Op::Shl},
-      {Op::Exp, Op::Exp2},    {Op::Exp2, Op::Exp},    {Op::Log, Op::Log2},     {Op::Log2, Op::Log},
-      {Op::Log10, Op::Log},   {Op::Log1p, Op::Log},   {Op::Expm1, Op::Exp},    {Op::Sin, Op::Cos},
-      {Op::Cos, Op::Sin},     {Op::Tan, Op::Sin},     {Op::Sinh, Op::Cosh},    {Op::Cosh, Op::Sinh},
-      {Op::Tanh, Op::Atan},   {Op::Asin, Op::Acos},   {Op::Acos, Op::Asin},    {Op::Atan, Op::Asin},
-      {Op::Asinh, Op::Sinh},  {Op::Acosh, Op::Asinh}, {Op::Erf, Op::Tanh},     {Op::Sqrt, Op::Rsqrt},
-      {Op::Rsqrt, Op::Sqrt},  {Op::Recip, Op::Rsqrt}, {Op::Floor, Op::Trunc},  {Op::Ceil, Op::Round},
-      {Op::Trunc, Op::Floor}, {Op::Round, Op::Trunc}, {Op::Neg, Op::Abs},      {Op::Abs, Op::Neg},
-      {Op::Clz, Op::Ctz},     {Op::Ctz, Op::Clz},     {Op::FastExp, Op::Exp2}, {Op::Fmin, Op::Fmax},
-      {Op::Fmax, Op::Fmin},
+      {Op::Add, Op::Sub},     {Op::Sub, Op::Add},          {Op::Mul, Op::Add},      {Op::Div, Op::Mul},
+      {Op::Rem, Op::Div},     {Op::Min, Op::Max},          {Op::Max, Op::Min},      {Op::And, Op::Or},
+      {Op::Or, Op::And},      {Op::Xor, Op::Or},           {Op::Shl, Op::Shr},      {Op::Shr, Op::Shl},
+      {Op::Exp, Op::Exp2},    {Op::Exp2, Op::Exp},         {Op::Log, Op::Log2},     {Op::Log2, Op::Log},
+      {Op::Log10, Op::Log},   {Op::Log1p, Op::Log},        {Op::Expm1, Op::Exp},    {Op::Sin, Op::Cos},
+      {Op::Cos, Op::Sin},     {Op::Tan, Op::Sin},          {Op::Sinh, Op::Cosh},    {Op::Cosh, Op::Sinh},
+      {Op::Tanh, Op::Atan},   {Op::Asin, Op::Acos},        {Op::Acos, Op::Asin},    {Op::Atan, Op::Asin},
+      {Op::Asinh, Op::Sinh},  {Op::Acosh, Op::Asinh},      {Op::Erf, Op::Tanh},     {Op::Sqrt, Op::Rsqrt},
+      {Op::Rsqrt, Op::Sqrt},  {Op::Recip, Op::Rsqrt},      {Op::Floor, Op::Trunc},  {Op::Ceil, Op::Round},
+      {Op::Trunc, Op::Floor}, {Op::Round, Op::Trunc},      {Op::Neg, Op::Abs},      {Op::Abs, Op::Neg},
+      {Op::Clz, Op::Ctz},     {Op::Ctz, Op::Clz},          {Op::FastExp, Op::Exp2}, {Op::Fmin, Op::Fmax},
+      {Op::Fmax, Op::Fmin},   {Op::FastExp2, Op::FastExp},
   };
   for (const auto& [from, to] : kPairs)
     if (from == op) return to;

@@ -74,6 +74,7 @@ Execution execute(const Call& call, const std::map<std::string, HostTensor>& inp
 void check(const KernelEntry& entry, const Problem& problem, const Overrides& overrides, const Backend& target,
            const std::vector<InspectedStage>& stages, OpenDevice& reference, PassCheckResult& r) {
   Device& device = *reference.device;
+  device.set_option("threadgroup_kib", target.traits().threadgroup_kib);
   const Call planned = Runner(target, device).prepare(entry, problem, overrides);
   if (planned.empty()) return;
   check_memory(planned.tensors());

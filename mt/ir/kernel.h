@@ -3,6 +3,7 @@
 // Everything is an index into a table of the Kernel, so copying a Kernel clones it. Removing an instruction takes it
 // out of its region's list; table entries that nothing names any more are dropped by `compact()`.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,11 @@ struct Dim {
 
 enum class Space : std::uint8_t { Device, Threadgroup, Thread };
 enum class Access : std::uint8_t { In, Out, InOut };
+/// How a threadgroup array of 16-bit elements is laid out. Panels: rows of 64 elements, whose order within 8 rows a
+/// target may choose. Swizzled: it has chosen: element i is at i ^ (i / 64 % 8 * 8), and the indices of all accesses
+/// but those of mma_team say so.
+enum class Layout : std::uint8_t { Plain, Panels, Swizzled };
+constexpr int kPanelColumns = 64, kPanelGroup = 8 * kPanelColumns;  // elements of a row, and of the rows that repeat
 
 /// A buffer parameter, an array in threadgroup memory, or an array of one thread.
 struct Memory {
@@ -44,9 +50,10 @@ struct Memory {
   Space space = Space::Device;
   DType dtype = DType::F32;
   Access access = Access::InOut;
-  std::vector<Dim> shape = {};  // Device: row-major and contiguous
-  std::int64_t count = 0;       // Threadgroup, Thread: elements
-  bool temporary = false;       // Device: made by the runtime for the length of one call, not passed by the caller
+  std::vector<Dim> shape = {};    // Device: row-major and contiguous
+  std::int64_t count = 0;         // Threadgroup, Thread: elements
+  Layout layout = Layout::Plain;  // Threadgroup
+  bool temporary = false;         // Device: made by the runtime for the length of one call, not passed by the caller
   Loc loc = {};
 };
 
@@ -61,15 +68,17 @@ struct Inst {
   Op op = Op::Const;
   Combine combine = Combine::Sum;  // reductions (simd, group, vector), scans, atomics
   bool exclusive = false;          // SimdScan
-  bool transposed = false;         // TileLoad, TileStore, LoadMatrix: memory holds columns where the tile has rows
-  bool contiguous = false;         // For over simdgroups: see Kernel docs in for_simds of the DSL
-  std::int32_t align = 1;          // Load, Store: elements that divide the address
+  bool transposed = false;  // TileLoad, TileStore, LoadMatrix, MmaTeam: memory holds columns where the tile has rows
+  bool contiguous = false;  // For over simdgroups: see Kernel docs in for_simds of the DSL
+  std::int32_t align = 1;   // Load, Store: elements that divide the address
   // Param: which scalar. GroupId: axis. Extract: lane. Shuffles: mask, delta or lane. CopyAsync: elements. CopyWait:
-  // groups that may still be on their way. MmaBlock: the MatrixUnit.
+  // groups that may still be on their way. MmaBlock: the MatrixUnit. MmaTeam: lhs
+  // blocks of a row. MmaWait, TileWait: products that may still be on their way.
   std::int32_t index = 0;
-  MemoryId memory = MemoryId::None;  // Load, Store, Atomic, TileLoad, TileStore, LoadMatrix; CopyAsync: the target
-  MemoryId from = MemoryId::None;    // CopyAsync: the source
-  std::uint64_t bits = 0;            // Const: the value's bits in its dtype, zero-extended
+  MemoryId memory =
+      MemoryId::None;  // Load, Store, Atomic, TileLoad, TileStore, LoadMatrix, MmaTeam; CopyAsync: the target
+  MemoryId from = MemoryId::None;  // CopyAsync: the source. MmaTeam: where the lhs lies
+  std::uint64_t bits = 0;          // Const: the value's bits in its dtype, zero-extended
   std::vector<ValueId> in = {};
   std::vector<ValueId> out = {};
   std::vector<RegionId> regions = {};
@@ -77,8 +86,8 @@ struct Inst {
   Loc loc = {};
 };
 
-/// The memory that the instruction reads or writes; None where it does not. An atomic does both.
-MemoryId read_by(const Inst& i);
+/// The memories that the instruction reads, and the one that it writes; None where it does not. An atomic does both.
+std::array<MemoryId, 2> read_by(const Inst& i);
 MemoryId written_by(const Inst& i);
 
 struct ValueInfo {

@@ -34,6 +34,9 @@ struct UnitInfo {
 /// Sources of the layouts: PTX ISA, mma.m16n8k16 fragments; the 8 x 8 layout is the one of simdgroup_matrix on Apple
 /// GPUs, where lane l holds (l / 16 * 4 + l / 2 % 4, l / 8 % 2 * 4 + l % 2 * 2) and the element to the right.
 const UnitInfo& info(MatrixUnit unit);
+/// Simdgroups that multiply together by one operand in threadgroup memory, from compute capability 9.0 (wgmma), and the
+/// most columns that such a product has. Each simdgroup holds blocks of Mma16.
+constexpr int kTeam = 4, kMaxTeamColumns = 256;
 constexpr int kMatrixUnits = 3;
 
 }  // namespace mt

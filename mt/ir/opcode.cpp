@@ -33,10 +33,11 @@ MemoryId written_by(const Inst& i) {
   const bool is_write = i.op == Op::Store || i.op == Op::Atomic || i.op == Op::TileStore || i.op == Op::CopyAsync;
   return is_write ? i.memory : MemoryId::None;
 }
-MemoryId read_by(const Inst& i) {
-  if (i.op == Op::CopyAsync) return i.from;
-  const bool is_read = i.op == Op::Load || i.op == Op::Atomic || i.op == Op::TileLoad || i.op == Op::LoadMatrix;
-  return is_read ? i.memory : MemoryId::None;
+std::array<MemoryId, 2> read_by(const Inst& i) {
+  if (i.op == Op::CopyAsync) return {i.from, MemoryId::None};
+  const bool is_read =
+      i.op == Op::Load || i.op == Op::Atomic || i.op == Op::TileLoad || i.op == Op::LoadMatrix || i.op == Op::MmaTeam;
+  return {is_read ? i.memory : MemoryId::None, i.op == Op::MmaTeam ? i.from : MemoryId::None};
 }
 
 const OpInfo& info(Op op) { return kOpRows[static_cast<int>(op)]; }

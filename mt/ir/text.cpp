@@ -105,7 +105,8 @@ class Printer {
     } else {
       s += std::to_string(m.count);
     }
-    line(1, s + "]", m.loc);
+    static constexpr const char* orders[] = {"", " panels", " swizzled"};
+    line(1, s + "]" + orders[static_cast<int>(m.layout)], m.loc);
   }
 
   /// Gives `v` its name: the source's, made unique, or its number in the order of appearance.
@@ -168,6 +169,16 @@ class Printer {
         return fmt::format("{} {}[{}], {}[{}], {} of {}{}", name, memory(i.memory), use_at(0), memory(i.from),
                            use_at(1), use_at(2), i.index, align);
       }
+      case Op::MmaTeam: {
+        const auto use_at = [&](std::size_t n) { return n < i.in.size() ? use(i.in[n]) : std::string("?"); };
+        const bool by = i.from != MemoryId::None;
+        return fmt::format("{} {}[{}]{}, {}{} of {}", name, memory(i.memory), use_at(0),
+                           by ? fmt::format(" by {}[{}]", memory(i.from), use_at(1)) : "", uses(i.in, by ? 2 : 1),
+                           i.transposed ? " transposed" : "", i.index);
+      }
+      case Op::MmaWait:
+        return fmt::format("{} {}{}{}", name, i.index, i.in.empty() ? "" : ", ", uses(i.in));
+      case Op::TileWait:
       case Op::CopyWait:
         return fmt::format("{} {}", name, i.index);
       case Op::MmaBlock:

@@ -182,6 +182,8 @@ class Parser {
       m.count = number<std::int64_t>();
     }
     expect("]");
+    if (accept_word("panels")) m.layout = Layout::Panels;
+    if (accept_word("swizzled")) m.layout = Layout::Swizzled;
     if (!memories_.emplace(m.name, static_cast<MemoryId>(k_.memories.size())).second)
       fail(fmt::format("a second memory named %{}", m.name), last());
     k_.memories.push_back(std::move(m));
@@ -344,6 +346,27 @@ class Parser {
         if (accept_word("align")) inst.align = number<std::int32_t>();
         return;
       }
+      case Op::MmaTeam:
+        memory(inst);
+        if (accept_word("by")) {
+          Inst lhs;
+          memory(lhs);
+          inst.from = lhs.memory;
+          inst.in.insert(inst.in.end(), lhs.in.begin(), lhs.in.end());
+        }
+        do {
+          expect(",");
+          inst.in.push_back(use());
+        } while (is(",", Token::Punct));
+        inst.transposed = accept_word("transposed");
+        expect_word("of");
+        inst.index = number<std::int32_t>();
+        return;
+      case Op::MmaWait:
+        inst.index = number<std::int32_t>();
+        while (accept(",")) inst.in.push_back(use());
+        return;
+      case Op::TileWait:
       case Op::CopyWait:
         inst.index = number<std::int32_t>();
         return;

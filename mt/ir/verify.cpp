@@ -7,6 +7,7 @@
 
 #include "mt/ir/edit.h"
 #include "mt/ir/uniformity.h"
+#include "mt/ir/verify_flights.h"
 #include "mt/ir/verify_tiles.h"
 
 namespace mt {
@@ -83,6 +84,7 @@ class Verifier {
     region(RegionId::Root);
     if (!found_.empty()) return std::move(found_);
     if (!writes_output_) report("nothing is stored to an output; a kernel stores to an out or inout memory");
+    for (const auto& [inst, what] : bad_flights(k_)) found_.push_back({inst, what});
     uniformity_ = uniformity(k_);
     convergence(RegionId::Root, Uniformity::Group);
     return std::move(found_);
@@ -112,6 +114,11 @@ class Verifier {
       } else {
         device = false;
         check(m.count > 0, fmt::format("array '{}' has {} elements; it needs at least one", m.name, m.count));
+        check(m.layout == Layout::Plain ||
+                  (m.space == Space::Threadgroup && size_of(m.dtype) == 2 && m.count % kPanelGroup == 0),
+              fmt::format("'{}' lies in panels, which are of threadgroup memory, elements of 16 bits and whole groups "
+                          "of 8 rows",
+                          m.name));
       }
     }
     names.clear();
@@ -167,7 +174,8 @@ class Verifier {
     if (i.op != Op::TileMap && !tiles(i)) return;
     if (row.effect == Effect::Control) return control(i);
     if (!check(i.regions.empty(), fmt::format("{} has no regions", row.name))) return;
-    const std::size_t results = row.type == TypeRule::Void ? 0 : 1;
+    const bool team = i.op == Op::MmaTeam || i.op == Op::MmaWait;  // as many as blocks
+    const std::size_t results = row.type == TypeRule::Void ? 0 : team ? i.out.size() : 1;
     if (!check(i.out.size() == results, fmt::format("{} needs {} results, not {}", row.name, results, i.out.size())))
       return;
     if (!i.in.empty() && i.op != Op::Pack)
@@ -178,11 +186,12 @@ class Verifier {
   }
 
   bool tiles(const Inst& i) {
-    for (const MemoryId m : {read_by(i), written_by(i)})
+    for (const MemoryId m : {read_by(i)[0], read_by(i)[1], written_by(i)})
       if (m != MemoryId::None && !check(index_of(m) < k_.memories.size(),
                                         fmt::format("{} names a memory that does not exist", info(i.op).name)))
         return false;
-    const bool missing = info(i.op).type == TypeRule::Given && i.out.empty();
+    const bool missing =
+        info(i.op).type == TypeRule::Given && i.out.empty() && i.op != Op::MmaTeam && i.op != Op::MmaWait;
     if (missing) return true;
     const MemoryId to = written_by(i);
     if (to != MemoryId::None && k_.at(to).space == Space::Device) writes_output_ = true;
@@ -387,7 +396,10 @@ class Verifier {
       check(varying.empty(), varying);
       const bool by_simd =
           i.op == Op::TileMap || i.op == Op::TileLoad || i.op == Op::TileStore || i.op == Op::LoadMatrix;
-      if (by_simd) {
+      if (i.op == Op::MmaTeam) {
+        check(control == Uniformity::Group && !i.in.empty() && uniformity_[index_of(i.in[0])] == Uniformity::Group,
+              "mma_team is reached by all simdgroups together, with one operand for all");
+      } else if (by_simd) {
         check(control != Uniformity::Varying,
               fmt::format("{} is reached by a part of the simdgroup; move it out of the if_ or loop whose condition "
                           "differs between lanes",

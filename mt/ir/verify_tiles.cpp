@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mt/ir/edit.h"
 #include "mt/ir/matrix_unit.h"
 
@@ -54,6 +56,12 @@ class Check {
         return is_index(0) + held(out());
       case Op::MmaBlock:
         return block();
+      case Op::MmaTeam:
+        return team();
+      case Op::MmaWait:
+        return wait();
+      case Op::TileWait:
+        return i_.index < 0 ? "tile_wait leaves 0 products or more on their way" : "";
       default:
         return others();
     }
@@ -155,6 +163,46 @@ class Check {
         in(2).lanes != unit.rhs.count())
       return fmt::format("mma_block of {} takes {}, {} and {} elements", unit.name, unit.acc.count(), unit.lhs.count(),
                          unit.rhs.count());
+    return "";
+  }
+  std::string team() const {
+    const Memory& m = k_.at(i_.memory);
+    if (m.space != Space::Threadgroup || m.layout == Layout::Plain) return "mma_team takes an rhs that lies in panels";
+    if (k_.threads % (kTeam * kLanes) != 0) return "mma_team takes four simdgroups, or a multiple of that";
+    const bool by = i_.from != MemoryId::None;
+    const std::size_t sums = i_.out.size(), deep = static_cast<std::size_t>(std::max(i_.index, 1)), places = by ? 2 : 1;
+    const std::size_t lhs = i_.in.size() - std::min(i_.in.size(), sums + places), rows = by ? 1 : lhs / deep;
+    if (i_.index < 1 || sums == 0 || rows == 0 || lhs != (by ? 0 : rows * deep) || sums % rows != 0 ||
+        i_.in.size() != places + lhs + sums)
+      return "mma_team takes an index, lhs blocks of whole rows and as many acc blocks as it gives";
+    const UnitInfo& unit = info(MatrixUnit::Mma16);
+    const auto is = [&](ValueId v, DType t, int lanes) {
+      return k_.type(v) == Type{t, static_cast<std::uint8_t>(lanes)};
+    };
+    for (std::size_t n = 0; n < lhs; ++n)
+      if (!is(i_.in[1 + n], m.dtype, unit.lhs.count()))
+        return "an lhs block of mma_team is not of mma16 and the rhs's dtype";
+    for (std::size_t n = 0; n < sums; ++n)
+      if (!is(i_.in[places + lhs + n], DType::F32, unit.acc.count()) || !is(i_.out[n], DType::F32, unit.acc.count()))
+        return "an acc block of mma_team is not of mma16";
+    const int cols = static_cast<int>(sums / rows) * unit.acc.cols, depth = i_.index * unit.lhs.cols;
+    if (by) {
+      if (index_of(i_.from) >= k_.memories.size()) return "mma_team names no lhs";
+      const Memory& l = k_.at(i_.from);
+      if (l.space != Space::Threadgroup || l.layout == Layout::Plain || l.dtype != m.dtype || depth > kPanelColumns)
+        return "mma_team takes an lhs in panels of the rhs's dtype, from one row of a panel";
+      if (const std::string bad = is_index(1); !bad.empty()) return bad;
+    }
+    if (cols > kMaxTeamColumns || (i_.transposed ? depth : cols) > kPanelColumns)
+      return fmt::format("mma_team reads {} of a row of panels and makes {} columns; at most {} and {}",
+                         i_.transposed ? depth : cols, cols, kPanelColumns, kMaxTeamColumns);
+    return is_index(0);
+  }
+  std::string wait() const {
+    if (i_.index < 0 || i_.in.size() < i_.out.size()) return "mma_wait gives no more blocks than it takes";
+    const std::size_t first = i_.in.size() - i_.out.size();
+    for (std::size_t n = 0; n < i_.out.size(); ++n)
+      if (in(first + n) != k_.type(i_.out[n])) return "mma_wait gives the types that it takes";
     return "";
   }
   std::string others() const {

@@ -29,7 +29,7 @@ class Canonical {
   /// Other instructions go where they are needed.
   static bool is_anchor(const Inst& i) {
     const Effect e = info(i.op).effect;
-    return i.op == Op::MmaBlock || (e != Effect::Pure && e != Effect::Converges && !is_load(i));
+    return i.op == Op::MmaBlock || i.op == Op::MmaTeam || (e != Effect::Pure && e != Effect::Converges && !is_load(i));
   }
 
   void region(RegionId r) {

@@ -13,7 +13,8 @@ class DropBarriers {
     std::vector<bool> read(shared_.size()), written(shared_.size());
     walk(k, RegionId::Root, [&](InstId id) {
       const Inst& i = k.at(id);
-      if (const MemoryId m = read_by(i); m != MemoryId::None) read[index_of(m)] = true;
+      for (const MemoryId m : read_by(i))
+        if (m != MemoryId::None) read[index_of(m)] = true;
       if (const MemoryId m = written_by(i); m != MemoryId::None) written[index_of(m)] = true;
     });
     for (std::size_t m = 0; m < shared_.size(); ++m)
@@ -29,7 +30,7 @@ class DropBarriers {
  private:
   bool accesses(const Inst& i) const {
     const auto is_shared = [&](MemoryId m) { return m != MemoryId::None && shared_[index_of(m)]; };
-    return is_shared(read_by(i)) || is_shared(written_by(i));
+    return is_shared(read_by(i)[0]) || is_shared(read_by(i)[1]) || is_shared(written_by(i));
   }
 
   /// Walks a region and drops its idle barriers. `open`: whether shared memory was accessed since the last barrier; the

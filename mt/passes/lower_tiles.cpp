@@ -6,12 +6,14 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "mt/base/error.h"
 #include "mt/passes/divisibility.h"
 #include "mt/passes/lower_copies.h"
 #include "mt/passes/rewrite.h"
 #include "mt/passes/tile_access.h"
+#include "mt/passes/tile_teams.h"
 
 namespace mt {
 namespace {
@@ -23,17 +25,28 @@ std::size_t at(int n) { return static_cast<std::size_t>(n); }
 class Lower : public Rewriter {
  public:
   Lower(Kernel& k, const TileLowering& options, std::vector<std::string>* notes)
-      : Rewriter(k), options_(options), units_(k, options), access_(k, options), zeros_(zero_bits(k)), notes_(notes) {}
+      : Rewriter(k),
+        options_(options),
+        units_(k, options),
+        access_(k, options),
+        teams_(k, options),
+        zeros_(zero_bits(k)),
+        notes_(notes) {}
+
+  /// Whether products of teams were made.
+  bool made_teams() const { return made_teams_; }
 
  private:
   bool visit(InstId id) override {
     const Inst i = k_.at(id);
     Builder b = here();
+    if (must_settle(i)) settle_all(b);
     switch (i.op) {
       case Op::TileFill:
         fills_[i.out[0]] = i.in[0];
         return false;
       case Op::TileLoad:
+        if (teams_.in_place(id)) return false;
         define(i.out[0], access_.load(b, i, units_.of(i.out[0])));
         note(i, k_.type(i.out[0]), access_.note());
         return false;
@@ -42,7 +55,11 @@ class Lower : public Rewriter {
         note(i, k_.type(i.in[4]), access_.note());
         return false;
       case Op::TileMma:
-        return mma(b, i);
+        if (const auto panels = teams_.panels_of(id)) return team(b, i, *panels);
+        return mma(b, i, teams_.why_not(id));
+      case Op::TileWait:
+        if (running_.count(region_) != 0) b.add({.op = Op::MmaWait, .index = i.index}, {});
+        return false;
       case Op::TileCast:
         return cast(b, i);
       case Op::TileReduce:
@@ -63,6 +80,11 @@ class Lower : public Rewriter {
         for (const RegionId r : i.regions) yields_of(r, i.out, 0);
         return true;
       case Op::For:
+        for (std::size_t n = 0; n < i.out.size(); ++n)
+          if (is_tile(i.out[n]) && teams_.runs_on(id, n)) {
+            running_[i.regions[0]].push_back(k_.at(i.regions[0]).yields[n]);
+            after_[id].push_back(i.out[n]);
+          }
         yields_of(i.regions[0], i.out, 0);
         initial(b, id, 3, i.out);
         arguments(i.regions[0]);
@@ -79,6 +101,7 @@ class Lower : public Rewriter {
   bool is_tile(ValueId v) const { return k_.type(v).is_tile(); }
   void define(ValueId tile, Values list) { blocks_[tile] = std::move(list); }
   Values blocks(Builder& b, ValueId tile, const TileBlocks& t) {
+    settle(b, tile);
     if (const auto fill = fills_.find(tile); fill != fills_.end())
       return Values(at(t.count()), b.splat(fill->second, t.layout.count()));
     return blocks_.at(tile);
@@ -158,11 +181,18 @@ class Lower : public Rewriter {
   }
   /// Yields of `r` from `first` on become the slots.
   void yields_of(RegionId r, const Values& slots, std::size_t first) { yields_[r] = {slots, first}; }
+  void enter_region(RegionId) override { outer_flights_.push_back(std::exchange(flights_, {})); }
   void leave_region(RegionId r) override {
+    Builder b = here();
+    if (const auto running = running_.find(r); running != running_.end())
+      for (const ValueId tile : running->second)
+        flights_.erase(std::remove(flights_.begin(), flights_.end(), tile), flights_.end());
+    settle_all(b);
+    flights_ = std::move(outer_flights_.back());
+    outer_flights_.pop_back();
     const auto found = yields_.find(r);
     if (found == yields_.end()) return;
     const auto [slots, first] = found->second;
-    Builder b = here();
     const Values old = k_.at(r).yields;
     Values made(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(first));
     for (std::size_t n = first; n < old.size(); ++n) expand(b, old[n], slots[n - first], made);
@@ -181,8 +211,101 @@ class Lower : public Rewriter {
     return true;
   }
 
+  // ── products that run beside the work ──
+  void leave(InstId id) override {
+    const Inst& loop = k_.at(id);
+    if (loop.op != Op::For || running_.count(loop.regions[0]) == 0) return;
+    for (const ValueId tile : after_[id]) flights_.push_back(tile);
+  }
+  /// Waits for the product that `tile` is the sum of; others begun later run on.
+  void settle(Builder& b, ValueId tile) {
+    const auto found = std::find(flights_.begin(), flights_.end(), tile);
+    if (found != flights_.end()) settle_first(b, static_cast<std::size_t>(found - flights_.begin()) + 1);
+  }
+  void settle_all(Builder& b) { settle_first(b, flights_.size()); }
+  void settle_first(Builder& b, std::size_t count) {
+    if (count == 0) return;
+    const Values done(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(count));
+    flights_.erase(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(count));
+    Inst wait{.op = Op::MmaWait, .index = static_cast<int>(flights_.size())};
+    std::vector<Type> types;
+    for (const ValueId tile : done) {
+      const Values& held = held_[tile];
+      wait.in.insert(wait.in.end(), held.begin(), held.end());
+    }
+    for (const ValueId tile : done)
+      for (const ValueId v : blocks_.at(tile)) {
+        wait.in.push_back(v);
+        types.push_back(k_.type(v));
+      }
+    const Values out = k_.at(b.add(std::move(wait), types)).out;
+    auto from = out.begin();
+    for (const ValueId tile : done) {
+      Values& list = blocks_.at(tile);
+      std::copy_n(from, list.size(), list.begin());
+      from += static_cast<std::ptrdiff_t>(list.size());
+    }
+  }
+  /// Whether products must have ended before the instruction: what they read may change, or their sums be needed
+  /// inside.
+  bool must_settle(const Inst& i) const {
+    if (flights_.empty()) return false;
+    if (i.op == Op::Barrier || i.op == Op::SimdBarrier || i.op == Op::GroupReduce) return true;
+    // In a loop with products_wait the author knows what they read.
+    const auto writes_panels = [&](const Inst& x) {
+      const MemoryId to = written_by(x);
+      return running_.count(region_) == 0 && to != MemoryId::None && k_.at(to).layout != Layout::Plain;
+    };
+    if (writes_panels(i)) return true;
+    if (i.regions.empty() || i.op == Op::TileMap) return false;
+    bool busy = false;
+    for (const RegionId r : i.regions)
+      walk(k_, r, [&](InstId inner) {
+        const Inst& x = k_.at(inner);
+        busy = busy || (x.op >= Op::TileFill && x.op <= Op::TileWait) || info(x.op).effect == Effect::Syncs ||
+               writes_panels(x);
+      });
+    const auto flies = [&](ValueId v) { return std::find(flights_.begin(), flights_.end(), v) != flights_.end(); };
+    return busy || std::any_of(i.in.begin(), i.in.end(), flies);
+  }
+  bool team(Builder& b, const Inst& i, const TileTeams::Loads& loads) {
+    const TileBlocks sum = units_.of(i.out[0]), x = units_.of(i.in[1]);
+    const bool by = loads.lhs != InstId::None;
+    const Values lhs = by ? Values{} : blocks(b, i.in[1], x);
+    Values acc, held = lhs;
+    // A sum that flies and goes nowhere else stays in flight.
+    const auto flight = std::find(flights_.begin(), flights_.end(), i.in[0]);
+    if (flight != flights_.end() && teams_.only_use(i.in[0])) {
+      acc = blocks_.at(i.in[0]);
+      held.insert(held.end(), held_[i.in[0]].begin(), held_[i.in[0]].end());
+      flights_.erase(flight);
+    } else {
+      acc = blocks(b, i.in[0], sum);
+    }
+    const Inst& rhs = k_.at(loads.rhs);
+    const bool down = rhs.transposed;
+    Inst made{.op = Op::MmaTeam, .transposed = down, .index = x.cols, .memory = rhs.memory};
+    made.in = {rhs.in[0]};
+    if (by) {
+      made.from = k_.at(loads.lhs).memory;
+      made.in.push_back(k_.at(loads.lhs).in[0]);
+    }
+    made.in.insert(made.in.end(), lhs.begin(), lhs.end());
+    made.in.insert(made.in.end(), acc.begin(), acc.end());
+    const InstId id = b.add(std::move(made), std::vector<Type>(acc.size(), sum.type()));
+    note(i, k_.type(i.out[0]),
+         fmt::format("{} wgmma of 64 x {} x 16 by teams of four simdgroups, {} read in place{}", sum.rows * x.cols,
+                     sum.cols * sum.layout.cols, by ? "both operands" : "the rhs",
+                     down ? ", the rhs down the rows of its panels" : ""));
+    define(i.out[0], Values(k_.at(id).out));
+    flights_.push_back(i.out[0]);
+    held_[i.out[0]] = std::move(held);
+    made_teams_ = true;
+    return false;
+  }
+
   // ── arithmetic ──
-  bool mma(Builder& b, const Inst& i) {
+  bool mma(Builder& b, const Inst& i, const std::string& why) {
     const TileBlocks sum = units_.of(i.out[0]), x = units_.of(i.in[1]), y = units_.of(i.in[2]);
     Values acc = blocks(b, i.in[0], sum);
     const Values lhs = blocks(b, i.in[1], x), rhs = blocks(b, i.in[2], y);
@@ -196,8 +319,8 @@ class Lower : public Rewriter {
                       sum.type());
         }
     note(i, k_.type(i.out[0]),
-         fmt::format("{} blocks of {} x {} x {} by {}", sum.count() * x.cols, sum.layout.rows, sum.layout.cols,
-                     x.layout.cols, info(sum.unit).name));
+         fmt::format("{} blocks of {} x {} x {} by {}{}", sum.count() * x.cols, sum.layout.rows, sum.layout.cols,
+                     x.layout.cols, info(sum.unit).name, why.empty() ? "" : " (no team's: " + why + ")"));
     define(i.out[0], std::move(acc));
     return false;
   }
@@ -342,12 +465,44 @@ class Lower : public Rewriter {
   const TileLowering options_;
   const TileUnits units_;
   TileAccess access_;
+  const TileTeams teams_;
   const std::vector<std::uint8_t> zeros_;
   std::vector<std::string>* notes_;
   std::unordered_map<ValueId, Values> blocks_;
   std::unordered_map<ValueId, ValueId> fills_;
   std::map<RegionId, Yields> yields_;
+  Values flights_;                            // sums of the region's products that may run, in the order of their begin
+  std::unordered_map<ValueId, Values> held_;  // by sum: lhs blocks that its products read
+  std::vector<Values> outer_flights_;         // of the regions around
+  std::map<RegionId, Values> running_;  // by body of a loop: sums that it yields and that run on into the next trip
+  std::map<InstId, Values> after_;      // by loop: the results that they become
+  bool made_teams_ = false;
 };
+
+/// Besides copies, which products see behind a barrier as they are.
+bool stores_to_panels(const Kernel& k) {
+  bool found = false;
+  walk(k, RegionId::Root, [&](InstId id) {
+    const Inst& i = k.at(id);
+    found = found || ((i.op == Op::Store || i.op == Op::Atomic) && k.at(i.memory).layout != Layout::Plain);
+  });
+  return found;
+}
+
+/// What the threads write to panels is seen by products behind the next barrier.
+void add_fences(Kernel& k, RegionId r) {
+  std::vector<InstId> list;
+  for (const InstId id : k.at(r).insts) {
+    for (const RegionId inner : k.at(id).regions) add_fences(k, inner);
+    if (k.at(id).op == Op::Barrier) {
+      const InstId fence = add_inst(k, {.op = Op::MmaFence}, {});
+      k.at(fence).home = r;
+      list.push_back(fence);
+    }
+    list.push_back(id);
+  }
+  k.at(r).insts = std::move(list);
+}
 
 bool has_tiles(const Kernel& k) {
   bool found = false;
@@ -361,7 +516,11 @@ bool has_tiles(const Kernel& k) {
 }  // namespace
 
 bool lower_tiles(Kernel& kernel, const PipelineOptions& options) {
-  return options.tiles.lower && has_tiles(kernel) && Lower(kernel, options.tiles, nullptr).run();
+  if (!options.tiles.lower || !has_tiles(kernel)) return false;
+  Lower lower(kernel, options.tiles, nullptr);
+  const bool changed = lower.run();
+  if (lower.made_teams() && stores_to_panels(kernel)) add_fences(kernel, RegionId::Root);
+  return changed;
 }
 
 std::vector<std::string> tile_notes(Kernel kernel, const PipelineOptions& options) {

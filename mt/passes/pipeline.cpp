@@ -13,6 +13,7 @@
 #include "mt/passes/infer_alignment.h"
 #include "mt/passes/licm.h"
 #include "mt/passes/lower_group_reduce.h"
+#include "mt/passes/lower_panels.h"
 #include "mt/passes/lower_simd_ranges.h"
 #include "mt/passes/lower_tiles.h"
 #include "mt/passes/mem2reg.h"
@@ -35,6 +36,7 @@ const std::vector<Pass>& pipeline() {
       {"split_offsets", "constants move out of widened indices", split_offsets},
       {"simplify", "again: constants gather at the end of addresses", simplify},
       {"vectorize_memory", "neighbouring loads and stores become wider ones", vectorize_memory},
+      {"lower_panels", "panels get the order in which products of teams read them", lower_panels},
       {"simplify", "again, for the lanes of wider accesses", simplify},
       {"licm", "what a loop does not change moves in front of it", licm},
       {"simplify", "again, for what several loops computed", simplify},

@@ -17,6 +17,7 @@ struct TileLowering {
   MatrixUnit wide = MatrixUnit::Fma;    // multiplies operands of f32
   bool load_matrix = false;             // the target has load_matrix
   bool copy_async = false;              // the target copies to threadgroup memory while it works
+  bool teams = false;                   // the target has mma_team
   bool operator==(const TileLowering&) const = default;
 };
 

@@ -72,7 +72,7 @@ TEST(Pipeline, EveryPassIsNamedAndDescribed) {
     ASSERT_NE(p.run, nullptr);
     names.insert(p.name);
   }
-  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(names.size(), 12u);
   EXPECT_EQ(pipeline().front().name, "mem2reg");
   EXPECT_EQ(pipeline().back().name, "canonical");
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -237,14 +238,82 @@ void TileAccess::store_all(Builder& b, const Access& a, bool rows_exist, bool co
   some(b, all);
 }
 
+/// Whether the four lanes that hold a row of an acc block store 16 bytes each of four neighbouring blocks, instead of 4
+/// bytes of each.
+bool TileAccess::in_quads(const Access& a) const {
+  const Memory& m = k_.at(a.inst.memory);
+  return a.t.unit == MatrixUnit::Mma16 && a.t.layout.count() == 4 && a.t.cols % 4 == 0 && !a.inst.transposed &&
+         m.space == Space::Device && (m.dtype == DType::F16 || m.dtype == DType::BF16) && zeros(a.inst.in[0]) >= 3 &&
+         zeros(a.inst.in[1]) >= 3;
+}
+
+/// Words of two elements change places: lane q of four begins with word q of each of four blocks, and ends with the
+/// four words of block q.
+void TileAccess::store_quads(Builder& b, const Access& a, const Values& blocks) const {
+  const DType held = k_.at(a.inst.memory).dtype, index = k_.type(a.inst.in[0]).dtype;
+  const auto number = [&](int n) { return b.constant_int(DType::U32, n); };
+  const ValueId lane = b.value({.op = Op::LaneId}, {DType::U32});
+  const auto bit = [&](int mask) { return b.binary(Op::Ne, b.binary(Op::And, lane, number(mask)), number(0)); };
+  const std::array<ValueId, 2> upper = {bit(1), bit(2)};
+  const auto bits_of_element = [&](ValueId block, int e) {
+    const ValueId rounded = b.cast(element_of(b, block, e), held);
+    return b.cast(b.value({.op = Op::Bitcast, .in = {rounded}}, {DType::U16}), DType::U32);
+  };
+  const auto word = [&](ValueId block, int e) {
+    const ValueId high = b.binary(Op::Shl, bits_of_element(block, e + 1), number(16));
+    return b.binary(Op::Or, bits_of_element(block, e), high);
+  };
+  const auto half = [&](ValueId w, bool high) {
+    const ValueId part = b.cast(high ? b.binary(Op::Shr, w, number(16)) : w, DType::U16);
+    return b.value({.op = Op::Bitcast, .in = {part}}, {held});
+  };
+  const ValueId down = b.cast(lane_offset(b, a.t.layout.row), index), right = lane_offset(b, {8, 16, 0, 0, 0});
+  const ValueId from =
+      b.binary(Op::Add, b.binary(Op::Add, a.inst.in[0], b.binary(Op::Mul, down, a.inst.in[1])), b.cast(right, index));
+  for (int r = 0; r < a.t.rows; ++r)
+    for (const int e : {0, 2})
+      for (int c = 0; c < a.t.cols; c += 4) {
+        std::array<ValueId, 4> v{};
+        for (int j = 0; j < 4; ++j)
+          v[static_cast<std::size_t>(j)] = word(blocks[static_cast<std::size_t>(r * a.t.cols + c + j)], e);
+        for (const int step : {1, 2})
+          for (const std::size_t low :
+               step == 1 ? std::array<std::size_t, 2>{0, 2} : std::array<std::size_t, 2>{0, 1}) {
+            const std::size_t high = low + static_cast<std::size_t>(step);
+            const ValueId up = upper[static_cast<std::size_t>(step - 1)];
+            const auto choose = [&](ValueId x, ValueId y) {
+              return b.value({.op = Op::Select, .in = {up, x, y}}, {DType::U32});
+            };
+            const ValueId sent = choose(v[low], v[high]);
+            const ValueId got = b.value({.op = Op::SimdShuffleXor, .index = step, .in = {sent}}, {DType::U32});
+            const ValueId kept = v[low];
+            v[low] = choose(got, kept);
+            v[high] = choose(v[high], got);
+          }
+        Values list;
+        for (const ValueId w : v)
+          for (const bool high : {false, true}) list.push_back(half(w, high));
+        const int row = a.t.layout.elements[static_cast<std::size_t>(e)][0] + r * a.t.layout.rows;
+        ValueId at = from;
+        if (row != 0) at = b.binary(Op::Add, at, b.binary(Op::Mul, a.inst.in[1], b.constant_int(index, row)));
+        if (c != 0) at = b.binary(Op::Add, at, b.constant_int(index, c * a.t.layout.cols));
+        b.store(a.inst.memory, at, block_of(b, list));
+      }
+}
+
 void TileAccess::store(Builder& b, const Inst& inst, const TileBlocks& t, const std::vector<ValueId>& blocks) {
   const Type tile = k_.type(inst.in[4]);
   const Access a = access(b, inst, t, tile);
   const bool known = a.rows_exist && a.cols_exist;
-  note_ = "stores of each lane's elements" + checked(known);
+  const bool quads = in_quads(a);
+  note_ = (quads ? "stores of 16 bytes a lane, after an exchange between four" : "stores of each lane's elements") +
+          checked(known);
   const auto write = [&](Builder& to) {
     const auto every = [&](Builder& in, bool rows, bool cols) {
-      store_all(in, a, rows, cols, blocks);
+      if (quads && rows && cols)
+        store_quads(in, a, blocks);
+      else
+        store_all(in, a, rows, cols, blocks);
       return Values{};
     };
     if (known) {

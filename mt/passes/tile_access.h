@@ -32,6 +32,8 @@ class TileAccess {
   ValueId index(Builder& b, const Access& a, int down, int right) const;
   Values elements(Builder& b, const Access& a, bool rows_exist, bool cols_exist) const;
   Values load_some(Builder& b, const Access& a, const std::vector<Element>& some, bool cols_exist) const;
+  bool in_quads(const Access& a) const;
+  void store_quads(Builder& b, const Access& a, const Values& blocks) const;
   void store_all(Builder& b, const Access& a, bool rows_exist, bool cols_exist, const Values& blocks) const;
   std::string why_no_matrix_load(const Inst& inst, const TileBlocks& t, Type tile) const;
   Values matrix_load(Builder& b, const Inst& inst, const TileBlocks& t, Type tile) const;

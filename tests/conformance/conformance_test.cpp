@@ -66,7 +66,8 @@ class Conformance {
       std::uint64_t got = 0;
       std::memcpy(&got, d.memories.back().data() + i * size, size);
       const Wanted w = wanted(c.op, c.on, c.result(), in);
-      const Judgement j = judge(w, c.result(), got, info(c.op).ulp);
+      const bool flushed = c.op == Op::FastExp2 && w.real && w.value < 0x1p-126 && got == 0;
+      const Judgement j = flushed ? Judgement{true, 0} : judge(w, c.result(), got, info(c.op).ulp);
       if (c.on == DType::F32 && info(c.op).ulp > 0) {
         double& worst = worst_[std::string(info(c.op).name)];
         worst = std::max(worst, j.ulps);

@@ -93,6 +93,7 @@ double real_function(Op op, double a, double b, double c) {
     case Op::FastExp:
       return std::exp(a);
     case Op::Exp2:
+    case Op::FastExp2:
       return std::exp2(a);
     case Op::Expm1:
       return std::expm1(a);

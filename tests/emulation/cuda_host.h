@@ -27,6 +27,10 @@ inline void mt_ptx(const char* op, float& to, unsigned short x) { to = mt::f16_t
 inline void mt_ptx(const char* op, unsigned short& to, float x) {
   to = std::string_view(op) == "cvt.rn.f16.f32" ? mt::f32_to_f16(x) : mt::f32_to_bf16(x);
 }
+inline void mt_ptx(const char*, float& to, float x) {  // ex2.approx.ftz
+  const float y = std::exp2(x);
+  to = std::fabs(y) < 0x1p-126f ? 0 : y;
+}
 inline float mt_ptx_min(float x, float y) {
   return x != x ? x : y != y ? y : x < y || (x == y && std::signbit(x)) ? x : y;
 }
