@@ -75,22 +75,24 @@ void keep_memory() {
 
 }  // namespace
 
-int BenchCommand::run() const {
-  const auto entries = kernel.select();
-  const OpenDevice opened = open_device(device);
-  Runner runner(*opened.backend, *opened.device);
-  const std::unique_ptr<TunedStore> store = tuned.open();
+BenchSession::BenchSession(const BenchCommand& c, const std::vector<const KernelEntry*>& entries)
+    : opened(open_device(c.device)), runner(*opened.backend, *opened.device), store(c.tuned.open()) {
   runner.use(store.get());
-  BenchOptions options;
-  options.overrides = problem.overrides(entries);
-  options.stop.least = quick ? 7 : 15;
-  options.stop.seconds = seconds > 0 ? seconds : quick ? 0.25 : 1.5;
-  options.stop.uncertainty = quick ? 0.02 : 0.005;
-  const auto work = bench_problems(entries, problem.problem(entries), quick, quick && kernel.dtype.empty());
+  options.overrides = c.problem.overrides(entries);
+  options.stop.least = c.quick ? 7 : 15;
+  options.stop.seconds = c.seconds > 0 ? c.seconds : c.quick ? 0.25 : 1.5;
+  options.stop.uncertainty = c.quick ? 0.02 : 0.005;
   keep_memory();
-  const std::unique_ptr<Peer> other = open_peer(peer, *opened.device);
-  options.peer = other.get();
-  const std::unique_ptr<CeilingSource> ceiling = ceiling_of(*opened.device);
+  ceiling = ceiling_of(*opened.device);
+}
+
+int BenchCommand::run() const {
+  if (!sweep.empty()) return run_sweep();
+  const auto entries = kernel.select();
+  BenchSession session(*this, entries);
+  const auto work = bench_problems(entries, problem.problem(entries), quick, quick && kernel.dtype.empty());
+  const std::unique_ptr<Peer> other = open_peer(peer, *session.opened.device);
+  session.options.peer = other.get();
 
   std::FILE* to = json == "-" ? stderr : stdout;
   const bool colour = colour_wanted(fileno(to));
@@ -104,13 +106,14 @@ int BenchCommand::run() const {
     check_interrupt();
     Progress progress;
     progress.show(fmt::format("{}/{}  {}/{}", i + 1, work.size(), work[i].first->id(), work[i].second.text()));
-    results.push_back(run_bench(runner, *work[i].first, work[i].second, options, ceiling.get()));
+    results.push_back(
+        run_bench(session.runner, *work[i].first, work[i].second, session.options, session.ceiling.get()));
     progress.clear();
     fmt::print(to, "{}", bench_line(results.back(), width, colour));
     std::fflush(to);
   }
-  TunedOption::report(store.get());
-  if (!json.empty()) write_file(json, bench_json(results, opened.device->info()));
+  TunedOption::report(session.store.get());
+  if (!json.empty()) write_file(json, bench_json(results, session.opened.device->info()));
   fmt::print(to, "{}", bench_totals(results, watch.seconds()));
   if (results.empty()) return kNothingRun;
   for (const BenchResult& r : results)
@@ -142,14 +145,20 @@ class Bench : public Verb {
              "  tile bench\n  tile bench --quick\n  tile bench softmax rms_norm --dtype bf16 --size n=8192 --set "
              "threads=128\n"
              "  tile bench 'mt_*norm' --json norms.json\n  tile bench softmax --peer torch\n"
+             "  tile bench mt_qmm_mma_b4 '[m]t_qmv' --dtype bf16 --sweep m=1,2,4,8,16,17,32\n"
              "  tile bench --reference mlx --mlx DIR softmax\n") {}
   void declare(CLI::App& app) override {
     command_.declare(app);
     app.add_option("--json", command_.json, "also write the results in Google Benchmark's form to this file")
         ->type_name("FILE");
+    app.add_option("--sweep", command_.sweep,
+                   "kernels side by side, in turns, over values of a size; each is compared with the first")
+        ->type_name("NAME=1,2,4");
     reference_.declare(app, false);
   }
   int run() override {
+    if (reference_.wanted() && !command_.sweep.empty())
+      throw UsageError("--sweep has nothing to do with --reference; give one of them");
     if (!reference_.wanted()) return command_.run();
     if (!command_.peer.empty()) throw UsageError("--peer and --reference are two comparisons; give one of them");
     return reference_.bench(

@@ -52,6 +52,18 @@ with tempfile.TemporaryDirectory() as folder:
     row.pop("chosen")
     status, text = changed(verified=False)
     expect("a row that was not verified is none of the page", status == 1, text)
+    status, text = changed(verified=True)
+    expect("the row as it was", status == 0, text)
+    swept = {name: value for name, value in row.items() if name not in ("peers", "tuned")}
+    document["benchmarks"] += [{**swept, "kernel": kernel, "name": f"{kernel}/{row['dtype']}/k:64/m:{m}", "swept": "m", "real_time": 1000. * m * scale,
+                                "times_first": scale, **({"cliff": "why"} if m == 17 else {})} for m in (16, 17) for kernel, scale in (("b", 1), ("a", 2.5))]
+    newest.write_text(json.dumps(document))
+    status, text = run(*here[:2])
+    expect("a sweep is a table of its own", f"### Over m: {row['dtype']}, k 64" in text and "| m | `b` | `a` |" in text, text)
+    share = f"{100 * row['roof_fraction']:.0f} %"
+    expect("values down, kernels across", f"| 16 | 16 µs, {share} | 40 µs, {share}, 2.50× |" in text, text)
+    expect("cliffs are marked", f"| 17 | 17 µs, {share} **cliff** | 42.5 µs, {share}, 2.50× **cliff** |" in text, text)
+    expect("and no rows of the other one", f"| `b` | {row['dtype']} |" not in text, text)
     newest.write_text("{")
     status, text = run("--check", *here)
     expect("a file that is no JSON", status == 1 and newest.name in text and "Traceback" not in text, text)

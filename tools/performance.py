@@ -6,7 +6,8 @@
   tools/performance.py --check     fails where the page is not what this prints, or a result can't stand in it
 
 Every *.json there with `context` and `benchmarks` is read. A problem that several runs measured stands with its newest
-run; what a run measured again with chosen tunables is a variant, and no row.
+run; what a run measured again with chosen tunables is a variant, and no row. What `tile bench --sweep` measured makes
+tables of its own, values down and kernels across, each of the newest run that swept these kernels over that size.
 """
 
 import argparse
@@ -55,9 +56,59 @@ def planned(document):
     """Rows by name: what ran as planned, and is right."""
     rows = {}
     for row in document["benchmarks"]:
-        if not row.get("error_occurred") and row.get("verified") and not row.get("chosen"):
+        if right(row) and "swept" not in row:
             rows.setdefault(row["name"], row)
     return rows
+
+
+def right(row):
+    return not row.get("error_occurred") and row.get("verified") and not row.get("chosen")
+
+
+def sizes(row):
+    """Of its problem, by name, as text."""
+    return dict(part.split(":", 1) for part in row["name"].split("/")[2:])
+
+
+def sweeps(document):
+    """Rows of each sweep of a run, by (size, kernels in order, sizes that stay): {value: {kernel: row}}."""
+    found = collections.OrderedDict()
+    for size in dict.fromkeys(row["swept"] for row in document["benchmarks"] if "swept" in row):
+        rows = [row for row in document["benchmarks"] if row.get("swept") == size and right(row)]
+        kernels = tuple(dict.fromkeys((row["kernel"], row["dtype"]) for row in rows))
+        values = collections.defaultdict(set)
+        for row in rows:
+            for name, value in sizes(row).items():
+                values[name].add(value)
+        kept = tuple((name, *value) for name, value in sorted(values.items()) if len(value) == 1)  # of all kernels that have it
+        if not rows:
+            continue
+        table = found.setdefault((size, kernels, kept), {})
+        for row in rows:
+            table.setdefault(int(sizes(row)[size]), {})[row["kernel"], row["dtype"]] = row
+    return found
+
+
+def sweep_lines(key, table, run):
+    size, kernels, kept = key
+    dtypes = list(dict.fromkeys(dtype for _, dtype in kernels))
+    known = dtypes if len(dtypes) == 1 else []
+    lines = [f"\n### Over {size}: {', '.join(known + [f'{name} {value}' for name, value in kept])}\n"]
+    lines.append(f"Samples in turns ({run}): time, share of the roof, and time over that of the first kernel; **cliff** where a time grows by more than its work.\n")
+    lines.append(f"| {size} | " + " | ".join(f"`{kernel}`" + ("" if known else f" {dtype}") for kernel, dtype in kernels) + " |")
+    lines.append("|---" * (1 + len(kernels)) + "|")
+    for value, rows in sorted(table.items()):
+        cells = []
+        for kernel in kernels:
+            row = rows.get(kernel)
+            parts = [time_text(row["real_time"])] if row else []
+            if row and "roof_fraction" in row:
+                parts.append(f"{100 * row['roof_fraction']:.0f} %")
+            if row and "times_first" in row and kernel != kernels[0]:
+                parts.append(f"{row['times_first']:.2f}×")
+            cells.append(", ".join(parts) + (" **cliff**" if row and "cliff" in row else ""))
+        lines.append(f"| {value} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def time_text(ns):
@@ -88,8 +139,11 @@ def peers_text(row, run, newest):
 
 
 def section(name, documents):
-    newest, with_peers, named = {}, {}, collections.OrderedDict()
+    newest, with_peers, named, swept = {}, {}, collections.OrderedDict(), {}
     for run, document in documents:
+        for key, table in sweeps(document).items():
+            swept[key] = (run, table)
+            named[run] = document["context"]
         for key, row in planned(document).items():
             newest[key] = (run, row)
             if any("real_time" in p for p in row.get("peers", [])):
@@ -98,7 +152,8 @@ def section(name, documents):
     lines = [f"\n## {name}\n"]
     context = documents[-1][1]["context"]
     known = [context["device_" + d] if d in NAMED else f"{context['device_' + d]} {d}" for d in DETAILS if "device_" + d in context]
-    roofs = [row for _, row in newest.values() if "copy_bytes_per_second" in row]
+    every = [row for _, row in newest.values()] + [row for _, table in swept.values() for rows in table.values() for row in rows.values()]
+    roofs = [row for row in every if "copy_bytes_per_second" in row]
     if roofs:
         def roof(key, unit, scale):
             return f"{statistics.median(r[key] for r in roofs if key in r) / scale:.5g} {unit}"
@@ -108,8 +163,9 @@ def section(name, documents):
             measured.append(f"an empty launch {roof('launch_ns', 'ns', 1)}")
         known.append("medians of the roofs: " + ", ".join(measured))
     lines += ["; ".join(known) + ".\n"] if known else []
-    lines.append("| kernel | dtype | problem | time | spread | GB/s | % roof | peers | run |")
-    lines.append("|---|---|---|---|---|---|---|---|---|")
+    if newest:
+        lines.append("| kernel | dtype | problem | time | spread | GB/s | % roof | peers | run |")
+        lines.append("|---|---|---|---|---|---|---|---|---|")
 
     def order(item):
         return [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", item[0])]
@@ -122,13 +178,15 @@ def section(name, documents):
             share += " (in cache)"
         lines.append(f"| `{row['kernel']}` | {row['dtype']} | {problem_text(key)} | {time_text(row['real_time'])} | {100 * row['spread']:.1f} % "
                      f"| {row['bytes_per_second'] / 1e9:.0f} | {share} | {peers_text(peers, beside, run)} | {run} |")
+    for key, (run, table) in sorted(swept.items()):
+        lines += sweep_lines(key, table, run)
     lines.append("\nRuns:\n")
-    used = {run for run, _ in newest.values()} | {run for run, _ in with_peers.values()}
+    used = {run for found in (newest, with_peers, swept) for run, _ in found.values()}
     for run, about in named.items():
         if run in used:
             command = f", `{about['command']}`" if "command" in about else ""
             lines.append(f"- [{run}](results/{run}.json): {about['date'][:10]}{command}")
-    return lines, len(newest)
+    return lines, len(newest) + sum(len(rows) for _, table in swept.values() for rows in table.values())
 
 
 def page(folder):

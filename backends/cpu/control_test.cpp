@@ -1,4 +1,6 @@
 // Control flow, masks and memory patterns, against the reference executor.
+#include "backends/cpu/cpu_info.h"
+#include "backends/cpu/emit.h"
 #include "backends/cpu/testing.h"
 
 namespace mt::cpu {
@@ -210,6 +212,20 @@ TEST(Memory, StoresPastTheCachesAtEveryAlignment) {
     l.options = {{"stream", 1}, {"threads", 1}};
     expect_same(l.run("cpu"), l.run("interp"));
   }
+}
+
+TEST(Memory, WordsThatAreTakenApartAreAskedForAhead) {
+  const auto asks = [](const std::string& body) {
+    const Kernel k = launch_of(body, 0).kernel;
+    return emit(k, cpu_info().emit).text.find("llvm.prefetch") != std::string::npos;
+  };
+  for (const char* apart : {"bit_and %w, %c3", "shr %w, %c3"}) {
+    const std::string body = std::string("%w: u32 = load %u[%i]\n %low: u32 = ") + apart + "\n store %u[%i], %low";
+    EXPECT_TRUE(asks(body)) << body;
+    same_on_both(body);
+  }
+  EXPECT_FALSE(asks("%w: u32 = load %u[%i]\n %low: u32 = add %w, %c3\n store %u[%i], %low"));
+  EXPECT_FALSE(asks("%w: f32 = load %x[%i]\n %low: f32 = add %w, %f1\n store %y[%i], %low"));
 }
 
 TEST(Memory, ScatterAndOwnArrays) {

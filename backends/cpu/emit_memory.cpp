@@ -1,5 +1,6 @@
 // Loads and stores: scalar, contiguous, small spans with a shuffle, gathers and scatters.
 #include <algorithm>
+#include <unordered_set>
 
 #include "backends/cpu/emitter.h"
 #include "mt/base/error.h"
@@ -205,12 +206,20 @@ void Emitter::store(const Inst& i) {
 }
 
 /// Only the last pass over a memory asks for what comes next: by then the passes before it have what they need, and
-/// memory works while the last one computes.
+/// memory works while the last one computes. Launches that stream do so; others where words are taken apart, which
+/// leaves memory idle for as long as hardware would wait at the end of a page.
 void Emitter::find_last_reads() {
   std::unordered_map<MemoryId, int> widest;
+  std::unordered_set<ValueId> taken_apart;
+  if (!options_.stream)
+    walk(kernel_, RegionId::Root, [&](InstId id) {
+      const Inst& i = kernel_.at(id);
+      if (i.op == Op::And || i.op == Op::Shr) taken_apart.insert(i.in[0]);
+    });
   walk(kernel_, RegionId::Root, [&](InstId id) {
     const Inst& i = kernel_.at(id);
     if (i.op != Op::Load || kernel_.at(i.memory).space != Space::Device) return;
+    if (!options_.stream && (type(i.out[0]).dtype != DType::U32 || taken_apart.count(i.out[0]) == 0)) return;
     const int lanes = type(i.out[0]).lanes;
     int& most = widest[i.memory];
     if (lanes < most) return;

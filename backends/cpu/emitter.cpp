@@ -108,7 +108,7 @@ Emitted Emitter::run() {
     params_.push_back(from_memory(raw, t));
   }
   tiles_at_ = reserve(tiles_.bytes() * static_cast<std::size_t>(k.simds()));
-  if (options_.stream) find_last_reads();
+  find_last_reads();
   // Linear ids begin .. end, kept as three counters that carry over.
   const Ref gx{"%gx", El::I64, 1}, gy{"%gy", El::I64, 1}, one = Writer::integer(El::I64, 1),
                                                           nil = Writer::zero(El::I64);

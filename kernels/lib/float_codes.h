@@ -1,5 +1,7 @@
 // Small floating-point codes as f32, by shifts and at most one multiply-add: E2M1 and E4M3 with a sign, E8M0 without.
 #pragma once
+#include <cmath>
+
 #include "mt/dsl/dsl.h"
 
 namespace mt {
@@ -33,6 +35,22 @@ BasicValue<f32, F> decode(const BasicValue<u32, F>& code, const FloatCode& c) {
   // Equivalent if constant_above, constant_below: that is a NaN as well.
   const U32 nan(0x7fc00000u);
   return bitcast<f32>(select(size == ones, nan, bits) | sign);
+}
+/// The same for codes that end at bit `end` of words, with less to do: where f32's subnormal numbers count, those of
+/// the code are some of them, and a multiplication puts both right.
+template <Form F>
+BasicValue<f32, F> decode_at(const BasicValue<u32, F>& words, int end, const FloatCode& c) {
+  const int above = 8 - c.exponent_bits;  // bits of f32's exponent that the code lacks
+  // The sign goes to the top and fills what lies above the exponent.
+  const BasicValue<u32, F> placed = end == 32 ? words : words << (32 - end);
+  const BasicValue<u32, F> spread = bitcast<u32>(bitcast<i32>(placed) >> above);
+  const u32 magnitude = ((1u << c.magnitude_bits()) - 1) << (23 - c.mantissa_bits);
+  const BasicValue<u32, F> bits = spread & (magnitude | 0x80000000u);
+  const float factor = std::ldexp(1.f, 127 - c.bias);
+  const BasicValue<f32, F> value = bitcast<f32>(bits) * factor;
+  if (!c.has_nan) return value;
+  const U32 nan(0x7fc00000u);
+  return bitcast<f32>(select((bits & magnitude) == magnitude, nan, bitcast<u32>(value)));
 }
 /// 2^(code - 127), and NaN for 255.
 inline F32 decode_e8m0(const U32& code) {

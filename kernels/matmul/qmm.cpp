@@ -38,6 +38,7 @@ struct Qmm {
   std::optional<Experts> experts;
   int bits = 4;
   int group = 0;
+  bool gpu = true;
 
   Qmm() {
     if (kExperts) experts.emplace();
@@ -52,6 +53,7 @@ struct Qmm {
 
   void plan(const Problem& p, TargetTraits traits) {
     group = static_cast<int>(of_groups.size(p));
+    gpu = traits.gpu;
     const bool large = traits.threadgroup_kib > 64;
     const std::int64_t rows = p["m"];
     bm = rows <= 16 ? 16 : rows <= 32 || !large ? 32 : rows <= 64 ? 64 : 128;
@@ -63,11 +65,17 @@ struct Qmm {
     simds_n = 4;
     if (!traits.gpu) {
       simds_m = simds_n = 1;
-      bm = rows <= 16 ? 16 : 64;
+      // Rows of a tile that do not exist take as long as others: tiles of up to 128 rows that share out what there is.
+      const std::int64_t own = kExperts ? ceil_div(rows, std::max<std::int64_t>(1, p["n_experts"])) : rows;
+      const std::int64_t each = ceil_div(own, std::max<std::int64_t>(1, ceil_div(own, 128)));
+      bm = static_cast<int>(std::max<std::int64_t>(1, ceil_div(each, 16)) * 16);
       bn = 128;
       depth = int{bk};
     }
   }
+  /// Whether a lane unpacks a row of the matrix, so that a simdgroup writes neighbours in a row of the tile: vectors of
+  /// lanes are cheap then. Else lanes take what is neighbours in memory.
+  bool lane_a_row() const { return !gpu && bn % kLanes == 0; }
   int rows_of_simd() const { return bm / simds_m; }
   int cols_of_simd() const { return bn / simds_n; }
 
@@ -110,7 +118,8 @@ struct Qmm {
     const U32 col = group_id() * int{bn};
     const U32 own_row = simd_id() / int{simds_n} * rows_of_simd(), own_col = simd_id() % int{simds_n} * cols_of_simd();
     const U32 steps = (k + (bk - 1)) / int{bk};
-    const TileRing<T> left("left", bm, bk, stages), right("right", bn, bk, stages);
+    const TileRing<T> left("left", bm, bk, stages),
+        right("right", lane_a_row() ? bk : bn, lane_a_row() ? bn : bk, stages);
     TileVar<Acc> acc(Acc::fill(rows_of_simd(), cols_of_simd(), 0.f));
     const auto fetch = [&](const U32& step, const U32& slot) {
       left.fetch(slot, x, part.row, step * int{bk}, part.end, k, cast<u64>(k));
@@ -119,7 +128,8 @@ struct Qmm {
     pipelined(steps, stages, RingOf::Group, fetch, [&](const U32&, const U32& slot) {
       for (int d = 0; d < bk; d += depth)
         acc = mma(acc.get(), load_lhs(left.at(slot).at(own_row, d), rows_of_simd(), depth),
-                  load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
+                  lane_a_row() ? load_rhs(right.at(slot).at(d, own_col), depth, cols_of_simd())
+                               : load_rhs_t(right.at(slot).at(own_col, d), depth, cols_of_simd()));
     });
     store(matrix(out, n, part.end, n).at(part.row + own_row, col + own_col), of_groups.finish(acc.get()));
   }
@@ -130,30 +140,44 @@ struct Qmm {
     else
       return t.at(row);
   }
-  /// Weights of rows from `col` and codes from `first` on, into a tile [n][k]; 0 beyond the matrix.
+  /// Weights of rows from `col` and codes from `first` on, into a tile [n][k], or [k][n] where a lane has a row; 0
+  /// beyond the matrix.
   void unpack(const TileRing<T>& to, const U32& slot, const U32& expert, const U32& col, const U32& first) const {
-    const int own = run(), runs = bk / own, all = bn * runs;
-    share_out(all, thread_id(), threads(), [&](U32 i) {
-      const U32 r = i / runs, c = i % runs * own, code = first + c;
-      const U32 target = to.place(slot, r, c);
-      if_((col + r < n) & (code < k), [&] {
-        const auto codes = line(w, expert, col + r);
-        const U32 word = code / own * (own * bits / 32), g = code / group;
-        std::vector<U32> packed;
-        for (int j = 0; j < own * bits / 32; ++j) packed.push_back(codes.load(word + j));
-        const auto factors = of_groups.factors([&](const auto& t) { return line(t, expert, col + r); }, g);
-        const auto weight = [&](int e) {
-          const int bit = e * bits, at = bit / 32, shift = bit % 32;
-          const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
-          const bool straddles = shift + bits > 32;
-          const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
-          return of_groups.weight(of_groups.alone(value, bits), factors);
-        };
-        for (int e = 0; e < own; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
-      }).else_([&] {
-        for (int e = 0; e < own; e += 8) to.put(target + e, pack(8, [&](int) { return F32(0.f); }));
+    const int own = run(), runs = bk / own;
+    if (lane_a_row()) {
+      for_simds(bn / kLanes * runs, [&](U32 i) {
+        const U32 r = i / runs * kLanes + lane_id(), c = i % runs * own;
+        unpack_run(expert, col + r, first + c, [&](auto&& weight) {
+          for (int e = 0; e < own; ++e) to.put(to.place(slot, c + e, r), pack(1, [&](int) { return weight(e); }));
+        });
       });
-    });
+    } else {
+      share_out(bn * runs, thread_id(), threads(), [&](U32 i) {
+        const U32 r = i / runs, c = i % runs * own, target = to.place(slot, r, c);
+        unpack_run(expert, col + r, first + c, [&](auto&& weight) {
+          for (int e = 0; e < own; e += 8) to.put(target + e, pack(8, [&](int j) { return weight(e + j); }));
+        });
+      });
+    }
+  }
+  /// put(weight): weight(e) is that of code `code` + e in a row.
+  template <class F>
+  void unpack_run(const U32& expert, const U32& row, const U32& code, F&& put) const {
+    const int own = run();
+    if_((row < n) & (code < k), [&] {
+      const auto codes = line(w, expert, row);
+      const U32 word = code / own * (own * bits / 32), g = code / group;
+      std::vector<U32> packed;
+      for (int j = 0; j < own * bits / 32; ++j) packed.push_back(codes.load(word + j));
+      const auto factors = of_groups.factors([&](const auto& t) { return line(t, expert, row); }, g);
+      put([&](int e) {
+        const int bit = e * bits, at = bit / 32, shift = bit % 32;
+        const U32 low = packed[static_cast<std::size_t>(at)] >> shift;
+        const bool straddles = shift + bits > 32;
+        const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
+        return of_groups.weight(of_groups.alone(value, bits), factors);
+      });
+    }).else_([&] { put([&](int) { return F32(0.f); }); });
   }
 
   ExpectedOutputs oracle(const Inputs& in) const {

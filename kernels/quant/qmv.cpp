@@ -19,7 +19,7 @@ struct Qmv {
   Groups of_groups{{"n", "groups"}};
   In<T> x{"x", {"m", "k"}};
   Out<T> out{"out", {"m", "n"}};
-  // Of x, where a first launch prepares it: elements by their place in a word; and the sum over each word.
+  // Of x, where a first launch prepares it: elements by their place in a word; and the sum over a lane's words.
   Temp<f32> by_place{"x_by_place", {"m", "k"}}, sums{"x_sums", {"m", "words"}};
   Size n{"n"}, words{"words"};
   Tunable threads{"threads", 64, {32, 64, 128, 256}};
@@ -48,7 +48,7 @@ struct Qmv {
     return {{"prepare", &Qmv::prepare_launch, &Qmv::prepare}, {"product", &Qmv::product_launch, &Qmv::product}};
   }
   Launch prepare_launch(const Problem& p) const {
-    return {.groups = {ceil_div(p["words"], kLanes), p["m"]}, .threads = kLanes};
+    return {.groups = {ceil_div(p["words"], kLanes * span), p["m"]}, .threads = kLanes};
   }
   Launch product_launch(const Problem& p) const {
     require_groups(p, of_groups.size(p), bits, kFloat);
@@ -67,11 +67,16 @@ struct Qmv {
     return first * codes() + min(words - first, U32(kLanes * span)) * j + own;
   }
   void prepare() const {
-    const U32 word = group_id() * kLanes + lane_id(), m = group_id(1);
-    if_(word < words, [&] {
-      const Vec<f32> v = x.row(m).load(word * codes(), codes());
-      for (int j : unroll(codes())) by_place.row(m).store(prepared_at(word, j), v[j] * weight(j));
-      sums.row(m).store(word, sum(v));
+    const U32 run = group_id() * kLanes + lane_id(), m = group_id(1);
+    if_(run * int{span} < words, [&] {
+      Var<f32> total(0.f);
+      for (int i : unroll(span)) {
+        const U32 word = run * int{span} + i;
+        const Vec<f32> v = x.row(m).load(word * codes(), codes());
+        for (int j : unroll(codes())) by_place.row(m).store(prepared_at(word, j), v[j] * weight(j));
+        total += sum(v);
+      }
+      sums.row(m).store(run, total);
     });
   }
 
@@ -83,7 +88,7 @@ struct Qmv {
   Slice slice(const U32& m, const U32& word) const {
     if (prepared)
       return {each(codes(), [&](int j) { return by_place.row(m).load(prepared_at(word, j), span); }),
-              sum(sums.row(m).load(word, span))};
+              sums.row(m).load(word / int{span})};
     const auto v = each(span, [&](int i) { return x.row(m).load((word + i) * codes(), codes()); });
     Var<f32> total(sum(v[0]));
     for (int i = 1; i < span; ++i) total += sum(v[i]);
@@ -112,7 +117,9 @@ struct Qmv {
             VecVar<f32> product(span, 0.f);
             for (int j : unroll(codes())) {
               if constexpr (kFloat) {
-                product = fma(decode(low >> j * bits, of_groups.format.code), with.by_place[j], product);
+                const FloatCode& form = of_groups.format.code;
+                const Vec<f32> weight = prepared ? decode_at(low, (j + 1) * bits, form) : decode(low >> j * bits, form);
+                product = fma(weight, with.by_place[j], product);
               } else {
                 const Vec<u32> code = (j < codes() / 2 ? low : high) & (((1u << bits) - 1) << shift(j));
                 // Equivalent if other_sign: no code reaches the sign.

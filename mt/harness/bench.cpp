@@ -1,14 +1,14 @@
 #include "mt/harness/bench.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <ctime>
+#include <memory>
+#include <optional>
 
 #include "mt/base/hash.h"
 #include "mt/harness/interrupt.h"
 #include "mt/harness/memory.h"
+#include "mt/harness/peer_trials.h"
 #include "mt/harness/result.h"
 #include "mt/harness/rotation.h"
 #include "mt/harness/verified.h"
@@ -29,184 +29,161 @@ double cpu_seconds() {
 }
 
 constexpr double kWarm = 0.05;  // seconds
-constexpr std::size_t kLeastPeerSamples = 7;
 
-/// A library may round to the dtype between the operations that make up one kernel, and weigh values with factors so
-/// rounded: three units of the dtype, of the element or of the tensor's typical one.
-ExpectedOutputs with_rounding_between(ExpectedOutputs expected, const Call& call) {
-  for (auto& [name, e] : expected)
-    for (const TensorSlot& s : call.tensors()) {
-      const DType t = s.param->dtype;
-      if (s.param->name != name || !is_float(t) || e.code_bits != 0) continue;
-      const double unit = t == DType::BF16 ? 0x1p-8 : t == DType::F16 ? 0x1p-11 : 0x1p-22;
-      double squares = 0, finite = 0;
-      for (const double v : e.value)
-        if (std::isfinite(v)) {
-          squares += v * v;
-          finite += 1;
-        }
-      const double typical = finite > 0 ? std::sqrt(squares / finite) : 0;
-      for (std::size_t i = 0; i < e.bound.size(); ++i)
-        e.bound[i] += 3 * unit * std::max(std::isfinite(e.value[i]) ? std::abs(e.value[i]) : 0, typical);
-    }
-  return expected;
-}
-
-/// The ways of a peer that gave the right outputs, and their samples.
-class PeerTrials {
+/// One problem of a kernel: verified, then ready for samples. What is found stands in a result, which outlives it.
+class Trial {
  public:
-  /// Whatever goes wrong with the peer stands in its result.
-  PeerTrials(const BenchOptions& options, const KernelEntry& entry, const Call& call,
-             const std::map<std::string, HostTensor>& inputs, const ExpectedOutputs& expected, std::size_t copies)
-      : peer_(options.peer) {
-    if (!peer_) return;
-    try {
-      for (const std::string& way : peer_->prepare(entry, call, inputs, copies)) ways_.push_back({way, {}, ""});
-    } catch (const Error& e) {
-      error_ = e.what();
+  /// Throws Error where the problem is not verified.
+  Trial(BenchResult& result, Runner& runner, const KernelEntry& entry, const Problem& problem,
+        const BenchOptions& options)
+      : r_(result),
+        call_(runner.prepare(entry, problem, options.overrides)),
+        stop_(options.stop),
+        exact_(!call_.has_atomics()) {
+    Device& device = runner.device();
+    r_.compile_ms = call_.compile_ms();
+    r_.chosen = options.overrides;
+    r_.tuned = call_.tuned();
+    if (call_.empty()) throw Error(contextual(entry.id(), problem, "no output has elements; nothing can be measured"));
+    r_.work = call_.instance().work(problem);
+    for (const TensorSlot& s : call_.tensors()) r_.tensor_bytes += s.bytes;
+    check_memory(call_.tensors());
+    inputs_ = make_inputs(call_.tensors(), problem);
+
+    sets_.emplace_back(device, call_);
+    sets_[0].run(inputs_);
+    expected_ = call_.instance().oracle(Inputs(inputs_, problem, call_.signature()));
+    right_ = verify(sets_[0]);
+    r_.on_matrix_unit = call_.has_matrix_products();
+    check_interrupt();
+
+    const std::size_t cache = cache_bytes(device);
+    r_.copies = sets_for(r_.tensor_bytes, options.rotation_bytes ? options.rotation_bytes : 3 * cache, options.memory,
+                         options.most_copies);
+    r_.cached = r_.copies * r_.tensor_bytes < cache;
+    peers_.emplace(options.peer, entry, call_, inputs_, expected_, r_.copies);
+    if (exact_) expected_.clear();
+    for (std::size_t i = 1; i < r_.copies; ++i) {
+      sets_.emplace_back(device, call_);
+      sets_.back().reset(inputs_);
     }
-    const ExpectedOutputs loosened = with_rounding_between(expected, call);
-    for (Way& w : ways_)
-      guarded(w, [&] {
-        const Verification v = verify_outputs(peer_->outputs(w.name), loosened);
-        if (!v.error.empty()) w.error = fmt::format("peer {} disagrees: {}", peer_->name(), v.error);
-      });
+    std::vector<const BoundCall*> bound;
+    for (const TensorSet& set : sets_) bound.push_back(&set.bound());
+    calls_.emplace(device, bound, kWarm);
   }
-  void sample() {
-    for (Way& w : ways_)
-      if (w.error.empty()) guarded(w, [&] { w.samples.push_back(peer_->sample(w.name)); });
+
+  bool enough() const { return stop_.enough(samples_, spent_); }
+  /// Takes one; its seconds. `after_others`: other work has run since the last one.
+  double sample(bool after_others) {
+    if (after_others) calls_->touch();  // not counted
+    const double cpu_before = cpu_seconds();
+    const double seconds = calls_->run();
+    cpu_ += cpu_seconds() - cpu_before;
+    samples_.push_back(seconds / static_cast<double>(calls_->batch()));
+    spent_ += seconds;
+    return seconds;
   }
-  void finish(std::vector<PeerResult>& results) {
-    for (std::size_t i = 0; i < kLeastPeerSamples; ++i)
-      if (std::any_of(ways_.begin(), ways_.end(), [](const Way& w) { return w.samples.size() < kLeastPeerSamples; }))
-        sample();
-    if (!error_.empty()) results.push_back({peer_->name(), error_, {}});
-    for (Way& w : ways_) results.push_back({peer_->name() + " " + w.name, w.error, summarise(w.samples)});
+  void sample_peers() { peers_->sample(); }
+
+  /// What the samples say, and whether what they left is what was verified; a call that changes its inputs is run once
+  /// more from the start. Throws Error.
+  void finish(const std::vector<Ceiling>& ceilings) {
+    peers_->finish(r_.peers);
+    r_.time = summarise(samples_);
+    r_.iterations = static_cast<std::int64_t>(samples_.size() * calls_->batch());
+    r_.cpu_seconds = cpu_ / static_cast<double>(r_.iterations);
+    if (!ceilings.empty()) {
+      r_.has_roof = true;
+      r_.ceiling = median_of(ceilings);
+      if (r_.on_matrix_unit && r_.ceiling.matrix_flops > 0) r_.ceiling.flops = r_.ceiling.matrix_flops;
+      r_.roof = roof_of(r_.work.read, r_.work.written, r_.work.flops, r_.ceiling);
+    }
+    const std::vector<TensorSlot>& slots = call_.tensors();
+    const bool in_place = std::any_of(slots.begin(), slots.end(), [](const TensorSlot& s) {
+      return s.param->access == Access::InOut && !s.param->temporary;
+    });
+    for (TensorSet& set : sets_) {
+      if (in_place) set.run(inputs_);
+      if (!exact_)
+        verify(set);
+      else if (hash_of(set.outputs()) != right_)
+        throw Error("the outputs after timing differ from those that were verified");
+    }
+    r_.verified = true;
   }
 
  private:
-  struct Way {
-    std::string name;
-    std::vector<double> samples;
-    std::string error;
-  };
-  template <class F>
-  void guarded(Way& w, F&& f) {
-    try {
-      f();
-    } catch (const Error& e) {
-      w.error = e.what();
-      w.samples.clear();
-    }
-  }
-  Peer* peer_;
-  std::vector<Way> ways_;
-  std::string error_;  // of all ways
-};
-
-void measure(BenchResult& r, Sampler& calls, const BenchOptions& options, CeilingSource* ceiling, PeerTrials& peers) {
-  std::vector<double> samples;
-  std::vector<Ceiling> ceilings;
-  double spent = 0, since = 1e9, cpu = 0;
-  while (!options.stop.enough(samples, spent)) {
-    check_interrupt();
-    if ((ceiling || options.peer) && since >= options.ceiling_every) {
-      if (ceiling) ceilings.push_back(ceiling->sample());
-      peers.sample();
-      since = 0;
-      calls.touch();  // not counted
-    }
-    const double cpu_before = cpu_seconds();
-    const double seconds = calls.run();
-    cpu += cpu_seconds() - cpu_before;
-    samples.push_back(seconds / static_cast<double>(calls.batch()));
-    spent += seconds;
-    since += seconds;
-  }
-  if (ceiling) ceilings.push_back(ceiling->sample());
-  peers.finish(r.peers);
-  r.time = summarise(samples);
-  r.iterations = static_cast<std::int64_t>(samples.size() * calls.batch());
-  r.cpu_seconds = cpu / static_cast<double>(r.iterations);
-  if (!ceilings.empty()) {
-    r.has_roof = true;
-    r.ceiling = median_of(ceilings);
-    if (r.on_matrix_unit && r.ceiling.matrix_flops > 0) r.ceiling.flops = r.ceiling.matrix_flops;
-    r.roof = roof_of(r.work.read, r.work.written, r.work.flops, r.ceiling);
-  }
-}
-
-void run(BenchResult& r, Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
-         CeilingSource* ceiling) {
-  const Call call = runner.prepare(entry, problem, options.overrides);
-  Device& device = runner.device();
-  r.compile_ms = call.compile_ms();
-  r.chosen = options.overrides;
-  r.tuned = call.tuned();
-  if (call.empty()) throw Error(contextual(entry.id(), problem, "no output has elements; nothing can be measured"));
-  r.work = call.instance().work(problem);
-  for (const TensorSlot& s : call.tensors()) r.tensor_bytes += s.bytes;
-  check_memory(call.tensors());
-  const std::map<std::string, HostTensor> inputs = make_inputs(call.tensors(), problem);
-
-  std::vector<TensorSet> sets;
-  sets.emplace_back(device, call);
-  sets[0].run(inputs);
-  const auto verify = [&](const TensorSet& set, const ExpectedOutputs& expected) {
-    std::string wrong = set.damage(inputs);
+  /// A hash of the outputs. Throws Error where they are wrong.
+  std::uint64_t verify(const TensorSet& set) {
+    std::string wrong = set.damage(inputs_);
     const std::vector<HostTensor> outputs = set.outputs();
-    const Verification v = verify_outputs(outputs, expected);
-    r.compared = v.compared;
+    const Verification v = verify_outputs(outputs, expected_);
+    r_.compared = v.compared;
     add_sentence(wrong, v.error);
     if (wrong.empty() && v.compared == 0) wrong = "nothing was compared";
     if (!wrong.empty()) throw Error(wrong);
     return hash_of(outputs);
-  };
-  ExpectedOutputs expected = call.instance().oracle(Inputs(inputs, problem, call.signature()));
-  const std::uint64_t right = verify(sets[0], expected);
-  r.on_matrix_unit = call.has_matrix_products();
-  const bool exact = !call.has_atomics();
-  check_interrupt();
-
-  const std::vector<TensorSlot>& slots = call.tensors();
-  const bool in_place = std::any_of(slots.begin(), slots.end(), [](const TensorSlot& s) {
-    return s.param->access == Access::InOut && !s.param->temporary;
-  });
-  const std::size_t cache = cache_bytes(device);
-  r.copies = sets_for(r.tensor_bytes, options.rotation_bytes ? options.rotation_bytes : 3 * cache, options.memory,
-                      options.most_copies);
-  r.cached = r.copies * r.tensor_bytes < cache;
-  PeerTrials peers(options, entry, call, inputs, expected, r.copies);
-  if (exact) expected.clear();
-  for (std::size_t i = 1; i < r.copies; ++i) {
-    sets.emplace_back(device, call);
-    sets.back().reset(inputs);
   }
-  std::vector<const BoundCall*> bound;
-  for (const TensorSet& set : sets) bound.push_back(&set.bound());
-  Sampler calls(device, bound, kWarm);
-  measure(r, calls, options, ceiling, peers);
 
-  // What the timed calls left must be what was verified; a call that changes its inputs is run once more from the
-  // start.
-  for (TensorSet& set : sets) {
-    if (in_place) set.run(inputs);
-    if (!exact)
-      verify(set, expected);
-    else if (hash_of(set.outputs()) != right)
-      throw Error("the outputs after timing differ from those that were verified");
-  }
-  r.verified = true;
-}
+  BenchResult& r_;
+  const Call call_;
+  StoppingCriterion stop_;
+  bool exact_;  // calls give the same bits each time
+  std::map<std::string, HostTensor> inputs_;
+  std::vector<TensorSet> sets_;
+  ExpectedOutputs expected_;
+  std::uint64_t right_ = 0;
+  std::optional<PeerTrials> peers_;
+  std::optional<Sampler> calls_;
+  std::vector<double> samples_;
+  double spent_ = 0, cpu_ = 0;
+};
 
 }  // namespace
 
+std::vector<BenchResult> run_in_turns(Runner& runner, const std::vector<BenchProblem>& problems,
+                                      const BenchOptions& options, CeilingSource* ceiling) {
+  if (problems.size() > 1 && options.peer) MT_ICE("a peer stands beside one problem at a time");
+  std::vector<BenchResult> results;
+  for (const auto& [entry, problem] : problems) {
+    results.push_back(result_of<BenchResult>(*entry, problem));
+    results.back().device = runner.device().info().backend;
+  }
+  std::vector<std::unique_ptr<Trial>> trials(problems.size());
+  /// What fails leaves the turns.
+  const auto in_trial = [&](std::size_t i, auto&& f) {
+    note_failure(results[i], [&] { f(i); });
+    if (!results[i].error.empty()) trials[i] = nullptr;
+  };
+  const auto in_each = [&](auto&& f) {
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (trials[i]) in_trial(i, f);
+  };
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    in_trial(i, [&](std::size_t) {
+      trials[i] = std::make_unique<Trial>(results[i], runner, *problems[i].first, problems[i].second, options);
+    });
+
+  std::vector<Ceiling> ceilings;
+  double since = 1e9;
+  while (std::any_of(trials.begin(), trials.end(), [](const auto& t) { return t && !t->enough(); })) {
+    check_interrupt();
+    const bool others = (ceiling || options.peer) && since >= options.ceiling_every;
+    if (others) {
+      if (ceiling) ceilings.push_back(ceiling->sample());
+      in_each([&](std::size_t i) { trials[i]->sample_peers(); });
+      since = 0;
+    }
+    in_each([&](std::size_t i) { since += trials[i]->sample(others || trials.size() > 1); });
+  }
+  if (ceiling) ceilings.push_back(ceiling->sample());
+  in_each([&](std::size_t i) { trials[i]->finish(ceilings); });
+  return results;
+}
+
 BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
                       CeilingSource* ceiling) {
-  auto r = result_of<BenchResult>(entry, problem);
-  r.device = runner.device().info().backend;
-  note_failure(r, [&] { run(r, runner, entry, problem, options, ceiling); });
-  return r;
+  return run_in_turns(runner, {{&entry, problem}}, options, ceiling).front();
 }
 
 }  // namespace mt

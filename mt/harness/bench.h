@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mt/harness/ceiling.h"
 #include "mt/harness/peer.h"
@@ -47,6 +49,9 @@ struct BenchResult {
   Ceiling ceiling;               // medians of what was measured between the samples
   Roof roof;
   std::vector<PeerResult> peers;
+  std::string swept;       // the size whose values a sweep went through; empty where there was none
+  double times_first = 0;  // of a sweep: its time over that of the first kernel in the same turns, where both have one
+  std::string cliff;       // of a sweep: why the time is more than its neighbours explain
   double bytes_per_second() const { return (work.read + work.written) / time.median; }
   double flops_per_second() const { return work.flops / time.median; }
   double roof_fraction() const { return roof.seconds() / time.median; }
@@ -55,11 +60,17 @@ struct BenchResult {
   }
 };
 
-/// Never throws Error: whatever goes wrong is in `error`. Throws Interrupted after Ctrl-C. There is no roof where
-/// `ceiling` is null.
+using BenchProblem = std::pair<const KernelEntry*, Problem>;
+
+/// Several problems, a sample of each in turn until all have enough; with a peer there is one. Never throws Error:
+/// whatever goes wrong with one is in its `error`. Throws Interrupted after Ctrl-C. There is no roof where `ceiling` is
+/// null.
 ///
 /// A device that records launches replays them and times them by its own clock; elsewhere the host's clock times
 /// launches until the device has finished.
+std::vector<BenchResult> run_in_turns(Runner& runner, const std::vector<BenchProblem>& problems,
+                                      const BenchOptions& options, CeilingSource* ceiling);
+/// One alone.
 BenchResult run_bench(Runner& runner, const KernelEntry& entry, const Problem& problem, const BenchOptions& options,
                       CeilingSource* ceiling);
 

@@ -82,6 +82,9 @@ Json entry_of(const BenchResult& r) {
   j["flops"] = r.work.flops;
   j["bytes_per_second"] = r.bytes_per_second();
   j["flops_per_second"] = r.flops_per_second();
+  if (!r.swept.empty()) j["swept"] = r.swept;
+  if (r.times_first > 0) j["times_first"] = r.times_first;
+  if (!r.cliff.empty()) j["cliff"] = r.cliff;
   j["rotated"] = r.copies;
   j["cached"] = r.cached;
   for (const PeerResult& p : r.peers) {

@@ -9,7 +9,8 @@ namespace mt {
 
 /// The results as a document in Google Benchmark's form (`context`, `benchmarks`), with our counters: verified,
 /// compared, bytes_per_second, flops_per_second, roof_bytes_per_second, roof_flops_per_second, roof_fraction,
-/// roof_bound, spread, compile_ms, rotated, cached, and the ceilings measured around each. Times are in nanoseconds.
+/// roof_bound, spread, compile_ms, rotated, cached, and the ceilings measured around each; of a sweep also swept,
+/// times_first and cliff. Times are in nanoseconds.
 std::string bench_json(const std::vector<BenchResult>& results, const DeviceInfo& device);
 
 /// `kernel/dtype/key:value/...`.

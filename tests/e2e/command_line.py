@@ -80,6 +80,14 @@ def wrong_use(kernel):
     for value in ("-1", "0", "nan", "inf", "1s"):
         expect_run(["bench", kernel, "--seconds", value], 2, f"--seconds: {value} is no number above 0")
     expect_run(["bench", kernel, "--peer", "abacus"], 2, "no peer 'abacus'", "torch")
+    for value, sentence in (("rows", "name=1,2,4"), ("rows=1,x", "'x' is no whole number"), ("rows=4", "one value is no sweep"),
+                            ("rows=4,4", "4 stands there twice"), ("bogus=1,2", f"{kernel}/f32 has no such size; it has ")):
+        expect_run(["bench", kernel, "--dtype", "f32", "--sweep", value], 2, f"--sweep {value.split('=')[0]}", sentence)
+    expect_run(["bench", kernel, "--sweep", "rows=1,2", "--size", "rows=3"], 2, "rows has a value by --size")
+    expect_run(["bench", kernel, "--sweep", "rows=1,2", "--peer", "torch"], 2, "without --peer")
+    expect_run(["bench", kernel, "--sweep", "rows=1,2", "--reference", "mlx"], 2, "--reference; give one of them")
+    expect_run(["bench", "--sweep", "n=1,2"], 2, "name them")
+    expect_run(["bench", "[a-z]*", "--sweep", "n=1,2"], 2, "at most 8 kernels")
     expect_run(["build", kernel, "--target", "interp", "--out", "unused"], 1, "no text form")
     expect("a failed build makes no folder", not pathlib.Path("unused").exists())
 
@@ -215,6 +223,14 @@ def benching(kernel, folder):
     expect("bench is verified with a roof", b["verified"] and b["compared"] > 0 and b["roof_fraction"] > 0, b)
     paths = {k: v for k, v in document["context"].items() if str(v).startswith("/")}
     expect("bench says nothing of this machine's folders", not paths, paths)
+    out, _ = expect_run(["bench", kernel, "[m]t_softmax", "--dtype", "f32", "--quick", "--size", "n=256", "--sweep", "rows=64,3", "--json", second], 0,
+                        f"{kernel}/f32", "mt_softmax/f32", "x first", "4 benchmarks verified, 0 failed")
+    rows = json.loads(second.read_text())["benchmarks"]
+    expect("a sweep goes up, in the order of the filters", [(r["kernel"], "rows:3" in r["name"]) for r in rows] ==
+           [(k, low) for low in (True, False) for k in (kernel, "mt_softmax")], rows)
+    expect("each is verified and compared with the first", all(r["verified"] and r["swept"] == "rows" for r in rows) and
+           [r["times_first"] == 1 for r in rows] == [True, False] * 2, rows)
+    expect_run([*command, "--json", second], 0)
     got, _, err = tile("diff", first, second, "--threshold", "9")
     expect("diff of two runs within a huge threshold is good", got == 0, err)
     b["verified"] = False
