@@ -177,6 +177,7 @@ struct Qmm {
         const U32 value = straddles ? low | packed[static_cast<std::size_t>(at + 1)] << (32 - shift) : low;
         return of_groups.weight(of_groups.alone(value, bits), factors);
       });
+      // Equivalent if zero_is_one: columns behind the last are not stored, and codes behind the last meet zeros of x.
     }).else_([&] { put([&](int) { return F32(0.f); }); });
   }
 
